@@ -262,22 +262,39 @@ fn a_call_held_three_times_is_told_that_the_user_is_away() {
 }
 
 #[test]
-fn a_yes_counts_under_the_rules_of_the_moment_it_is_used() {
+fn a_block_or_a_pause_reaches_a_call_that_is_held_at_once() {
     let mut world = World::new(ASKED);
     world.call(1, "a");
     let card = world.cards(1).remove(0);
     let deny = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "deny", "reason": "not today" } } }"#;
     world.bench.write_policy(deny).unwrap();
-    world.decide(&card, &Verdict::Once);
     assert!(world.said(1).contains("not today"));
+    world.cards(0);
+    assert!(world.store().decide(&now(), card.id, &Verdict::Once, Decider::Window).is_err(), "too late");
     assert_eq!((world.runs(), world.row(0).decision()), (0, "denied"));
     world.bench.write_policy(ASKED).unwrap();
     world.call(2, "b");
-    let card = world.cards(1).remove(0);
+    world.cards(1);
     assert!(world.bench.callgate(["pause"]).unwrap().output().unwrap().status.success());
-    world.decide(&card, &Verdict::Once);
     assert!(world.said(2).contains("every call is refused until the user"));
     assert_eq!((world.runs(), world.row(1).decision()), (0, "paused"));
+}
+
+#[test]
+fn a_yes_counts_under_the_rules_of_the_moment_it_is_used() {
+    let mut world = World::new(BRIEF);
+    world.call(1, "a");
+    assert!(world.said(1).contains("Waiting for the user's approval"));
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Once);
+    let deny = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "deny", "reason": "not today" } } }"#;
+    world.bench.write_policy(deny).unwrap();
+    world.call(2, "a");
+    assert!(world.said(2).contains("not today"));
+    world.bench.write_policy(BRIEF).unwrap();
+    world.call(3, "a");
+    assert!(world.said(3).contains("danger ran"), "the yes was not used by what was refused");
+    assert_eq!(world.runs(), 1);
 }
 
 #[test]

@@ -210,8 +210,9 @@ fn tool(rule: &ToolRule, what: &str, problems: &mut Problems<'_>) {
         let message = format!("{what} is always denied, so its limits and conditions are never reached");
         problems.warn(&rule.place, message, None);
     }
-    if rule.reason.is_some() && !denied {
-        let message = "`reason` is said only when the rule denies, and this one does not".to_owned();
+    let asks = rule.action.as_ref().is_some_and(|a| a.value == Action::Ask);
+    if rule.reason.is_some() && !denied && !asks {
+        let message = "`reason` is said only when the rule denies or asks, and this one does not".to_owned();
         problems.warn(
             &rule.place,
             message,

@@ -190,6 +190,12 @@ impl<'r> Admission<'r> {
         }
     }
 
+    /// What stands in the way of a call that a person is asked about, beside the question; none if nothing does.
+    pub(crate) fn objection(&self, request: &Request<'_>) -> Option<Refusal> {
+        let refused = self.unless_paused(request).and_then(|()| self.judge(request).map(drop));
+        refused.err().filter(|refusal| refusal.decision != Decision::Asked)
+    }
+
     /// Stages the row of a request that does not pass.
     pub(crate) fn refuse(&mut self, request: &Request<'_>, refusal: &Refusal) -> CallRef {
         // Only what a person could allow has to be known again.

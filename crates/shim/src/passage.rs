@@ -81,6 +81,13 @@ impl<'r> Passage<'r> {
         Ok(call)
     }
 
+    /// Refuses a held call that the rules refuse by now without a question. False if they do not.
+    pub(crate) fn refuse_by_now(&mut self, request: &ClientRequest<'_>) -> bool {
+        let objection = self.admission.objection(&request.request);
+        objection.iter().for_each(|refusal| self.refuse(request, refusal));
+        objection.is_some()
+    }
+
     /// What a person has to decide before it can go on.
     pub(crate) fn question(&mut self) -> Option<Refusal> {
         self.question.take()

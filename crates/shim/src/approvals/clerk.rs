@@ -17,6 +17,7 @@ use crate::lifecycle::START_WAIT;
 use crate::passage::Passage;
 use crate::pending::Ticket;
 use crate::relay::{News, Relay};
+use crate::rule_source::Rules;
 
 /// How often a client hears that its call lives, and it is looked whether anybody is there to decide.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
@@ -41,11 +42,13 @@ struct WaitingCall {
 pub(super) struct Clerk<'r> {
     relay: &'r Arc<Relay>,
     waiting: Vec<WaitingCall>,
+    /// As of the last look.
+    rules: Rules,
 }
 
 impl<'r> Clerk<'r> {
     pub(super) fn new(relay: &'r Arc<Relay>) -> Clerk<'r> {
-        Clerk { relay, waiting: Vec::new() }
+        Clerk { relay, waiting: Vec::new(), rules: relay.rule_source.last() }
     }
 
     pub(super) fn run(mut self) {
@@ -148,6 +151,9 @@ impl<'r> Clerk<'r> {
             }
             Err(_) => Vec::new(),
         };
+        let rules = self.relay.rule_source.last();
+        let changed = !rules.same_as(&self.rules);
+        self.rules = rules;
         let mut present = None;
         for mut one in std::mem::take(&mut self.waiting) {
             let row = found.as_ref().map(|found| found.iter().find(|(id, ..)| *id == one.approval));
@@ -160,6 +166,8 @@ impl<'r> Clerk<'r> {
             } else if state == Some(State::Denied) {
                 let words = row.flatten().and_then(|(_, _, words)| words.clone());
                 self.declined(&one.asked, one.approval, words);
+            } else if changed && self.refuse_by_now(&one) {
+                self.release(one.approval, Release::Withdrawn);
             } else if closed {
                 self.release(one.approval, Release::Withdrawn);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
@@ -237,19 +245,28 @@ impl<'r> Clerk<'r> {
         self.with_request(text, held, |passage, request| passage.refuse(request, refusal));
     }
 
+    /// A block or a pause is not waited out.
+    fn refuse_by_now(&self, one: &WaitingCall) -> bool {
+        let held = (one.asked.ticket, one.asked.call);
+        let refused =
+            self.with_request(&one.asked.text, held, |passage, request| passage.refuse_by_now(request));
+        refused.unwrap_or(false)
+    }
+
     /// Does something about a held call, under the rules of this moment.
-    fn with_request(
+    fn with_request<T>(
         &self,
         text: &str,
         (ticket, call): (Ticket, CallRef),
-        work: impl FnOnce(&mut Passage<'_>, &ClientRequest<'_>),
-    ) {
-        let Incoming::One(message) = read(Side::Client, text.as_bytes()) else { return };
-        let Body::Request { id, method, params } = &message.body else { return };
-        let Ok(request) = ClientRequest::new(&message, id.as_key(), method, *params) else { return };
+        work: impl FnOnce(&mut Passage<'_>, &ClientRequest<'_>) -> T,
+    ) -> Option<T> {
+        let Incoming::One(message) = read(Side::Client, text.as_bytes()) else { return None };
+        let Body::Request { id, method, params } = &message.body else { return None };
+        let request = ClientRequest::new(&message, id.as_key(), method, *params).ok()?;
         let mut passage = Passage::for_held(self.relay, Some(ticket), Some(call));
-        work(&mut passage, &request);
+        let done = work(&mut passage, &request);
         passage.forward();
+        Some(done)
     }
 
     fn sign_of_life(&self, one: &mut WaitingCall) {

@@ -100,7 +100,11 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
         });
         return screen.line(&object.to_string());
     }
-    let word = if allowed { screen.paint(screen::GOOD, "allow") } else { screen.paint(screen::BAD, "deny") };
+    let word = match verdict.decision {
+        _ if allowed => screen.paint(screen::GOOD, "allow"),
+        Decision::Ask => screen.paint(screen::WARN, "ask"),
+        _ => screen.paint(screen::BAD, "deny"),
+    };
     let gap = if allowed { "   " } else { "    " };
     screen.line(&format!(
         "{word}{gap}{} on {}",
