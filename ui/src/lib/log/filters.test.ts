@@ -58,7 +58,7 @@ describe('filters live in the address', () => {
   it('refusals are all that did not reach their server', () => {
     expect(refusals).not.toContain('allowed');
     expect(refusals).not.toContain('would_deny');
-    expect(refusals).toHaveLength(9);
+    expect(refusals).toHaveLength(10);
   });
 });
 
