@@ -467,7 +467,7 @@ fn an_agent_cannot_approve_its_own_call() {
     assert!(!piped.status.success());
     assert!(String::from_utf8_lossy(&piped.stderr).contains("needs a person at a terminal"));
     // Below a session, at a terminal of its own: a server's shell tool.
-    let script = format!("exec {} approve {id}", callgate_binary().unwrap().display());
+    let script = format!("exec '{}' approve {id}", callgate_binary().unwrap().display());
     let mut below = world.bench.callgate(["run", "--server", "shell", "--client", "tester", "--"]).unwrap();
     below.args(["script", "-qec", &script, "/dev/null"]);
     let mut below = Session::start(below).unwrap();

@@ -330,8 +330,8 @@ const ELSEWHERE: &[&str] = &[
     "reference-ungated",
 ];
 
-/// Of sessions that run and of what the app did: the tests of the desk plant them.
-const OF_WHAT_RUNS: &[&str] = &["policy-unread", "policy-gone", "change-refused"];
+/// Of sessions that run and of what the app did: the tests of the desk and of the page plant them.
+const OF_WHAT_RUNS: &[&str] = &["policy-unread", "policy-gone", "change-refused", "approval-waits"];
 
 fn find_each(faults: &[Fault]) {
     for (code, severity, mends, plant) in faults {
