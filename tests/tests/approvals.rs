@@ -345,6 +345,52 @@ fn what_one_session_was_granted_another_does_not_have() {
 }
 
 #[test]
+fn a_yes_for_more_reaches_calls_that_wait_already_and_takes_their_cards() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.call(2, "b");
+    world.cards(2);
+    world.decide(&card, &Verdict::Grant(GrantScope::Burst));
+    assert!(world.said(1).contains("danger ran"));
+    assert!(world.said(2).contains("danger ran"));
+    world.cards(0);
+    assert_eq!(world.runs(), 2);
+}
+
+#[test]
+fn a_grant_does_not_reach_a_tool_that_is_described_otherwise_and_its_call_is_answered_in_time() {
+    let list = |words: &str| {
+        format!(
+            r#"send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{{"name":"danger","description":"{words}"}}]}}}}"#
+        )
+    };
+    let bench = Bench::new(BRIEF).unwrap();
+    let script = format!("on tools/list 1\n{}\non tools/list 2\n{}\n", list("harmless"), list("not so"));
+    let session = bench.session(&script, &[]).unwrap();
+    let home = Home::at(bench.home());
+    let mut world = World { bench, session, home, presence: None };
+    world.ping();
+    world.presence = Some(Presence::announce(&world.home).unwrap());
+    world.session.send(r#"{"jsonrpc":"2.0","id":50,"method":"tools/list"}"#).unwrap();
+    world.session.answer("50").unwrap();
+    world.call(1, "a");
+    let card = world.cards(1).remove(0);
+    world.decide(&card, &Verdict::Grant(GrantScope::Session));
+    assert!(world.said(1).contains("danger ran"));
+    world.session.send(r#"{"jsonrpc":"2.0","id":51,"method":"tools/list"}"#).unwrap();
+    world.session.answer("51").unwrap();
+    // The list is read beside the calls: those that come before it was are still granted.
+    let refused = (2..200).map(|id| {
+        world.call(id, &format!("{id}"));
+        world.said(id)
+    });
+    let refused = refused.into_iter().find(|said| !said.contains("danger ran")).unwrap();
+    assert!(refused.contains("Waiting for the user's approval"), "{refused}");
+    assert_eq!(world.cards(1)[0].asked, 1, "asked about once, not again and again");
+}
+
+#[test]
 fn a_no_after_the_client_stopped_waiting_is_heard_when_the_call_comes_again() {
     let mut world = World::new(BRIEF);
     world.call(1, "a");

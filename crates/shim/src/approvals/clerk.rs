@@ -91,16 +91,8 @@ impl<'r> Clerk<'r> {
     fn open(&mut self, asked: AskedCall) {
         let (now, client) = (now(), self.relay.client.name());
         let approvals = &self.relay.approvals;
-        let subject = Subject {
-            server: &approvals.server,
-            command: &approvals.command,
-            client: &client,
-            tool: &asked.tool,
-            definition: &asked.definition,
-            digest: &asked.digest,
-        };
         let question = Question {
-            subject,
+            subject: self.subject(&asked, &client),
             call: asked.call.id(),
             rule: &asked.question.rule,
             reason: &asked.question.reason,
@@ -135,6 +127,24 @@ impl<'r> Clerk<'r> {
         }
     }
 
+    fn subject<'a>(&'a self, asked: &'a AskedCall, client: &'a str) -> Subject<'a> {
+        Subject {
+            server: &self.relay.approvals.server,
+            command: &self.relay.approvals.command,
+            client,
+            tool: &asked.tool,
+            definition: &asked.definition,
+            digest: &asked.digest,
+        }
+    }
+
+    /// Is there a yes that reaches it, as it was asked about?
+    fn is_granted(&self, asked: &AskedCall) -> bool {
+        let client = self.relay.client.name();
+        let leave = self.relay.approvals.leave(&self.subject(asked, &client));
+        leave.is_ok_and(|leave| leave.is_some())
+    }
+
     /// Looks at every call that waits.
     fn look(&mut self, closed: bool) {
         if self.waiting.is_empty() {
@@ -143,14 +153,6 @@ impl<'r> Clerk<'r> {
         let ids: Vec<ApprovalId> = self.waiting.iter().map(|one| one.approval).collect();
         // Without a store nothing is decided, and everybody has an answer in time all the same.
         let found = self.relay.approvals.store().look(&now(), &ids).ok();
-        // A yes for more than one call reaches those that wait already.
-        let granted: Vec<String> = match self.relay.approvals.store().grants(&now()) {
-            Ok(grants) => {
-                let session = self.relay.approvals.session;
-                grants.into_iter().filter(|one| one.session == session).map(|one| one.tool).collect()
-            }
-            Err(_) => Vec::new(),
-        };
         let rules = self.relay.rule_source.last();
         let changed = !rules.same_as(&self.rules);
         self.rules = rules;
@@ -161,7 +163,11 @@ impl<'r> Clerk<'r> {
             let due = Instant::now();
             if !self.relay.pending.is_held(&one.asked.key, one.asked.ticket) {
                 self.given_up(&one);
-            } else if state == Some(State::Approved) || granted.contains(&one.asked.tool) {
+            } else if state == Some(State::Approved) {
+                self.let_go(one.asked);
+            } else if state == Some(State::Open) && due < one.until && self.is_granted(&one.asked) {
+                // A yes for more than one call reaches those that wait already.
+                self.release(one.approval, Release::Withdrawn);
                 self.let_go(one.asked);
             } else if state == Some(State::Denied) {
                 let words = row.flatten().and_then(|(_, _, words)| words.clone());
