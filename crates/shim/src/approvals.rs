@@ -49,8 +49,9 @@ struct Inbox {
     rung: bool,
     /// The client is gone.
     closed: bool,
-    /// There is a thread, and it is done with so many of those that came.
+    /// There is a thread.
     attended: bool,
+    /// How many are held, those that the thread has not seen among them.
     held: usize,
 }
 
