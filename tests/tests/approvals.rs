@@ -381,11 +381,11 @@ fn a_grant_does_not_reach_a_tool_that_is_described_otherwise_and_its_call_is_ans
     world.session.send(r#"{"jsonrpc":"2.0","id":51,"method":"tools/list"}"#).unwrap();
     world.session.answer("51").unwrap();
     // The list is read beside the calls: those that come before it was are still granted.
-    let refused = (2..200).map(|id| {
-        world.call(id, &format!("{id}"));
+    let mut answers = (2..200).map(|id| {
+        world.call(id, &id.to_string());
         world.said(id)
     });
-    let refused = refused.into_iter().find(|said| !said.contains("danger ran")).unwrap();
+    let refused = answers.find(|said| !said.contains("danger ran")).unwrap();
     assert!(refused.contains("Waiting for the user's approval"), "{refused}");
     assert_eq!(world.cards(1)[0].asked, 1, "asked about once, not again and again");
 }
