@@ -23,23 +23,23 @@ const GATHER: Duration = Duration::from_millis(100);
 pub(crate) struct Writer {
     program: Program,
     path: PathBuf,
-    queue: Mutex<Queue>,
+    pub(crate) queue: Mutex<Queue>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
+pub(crate) struct Queue {
     entries: Vec<Entry>,
     /// How many there was no room for.
     dropped: usize,
     session: Option<(SessionId, Masker)>,
-    thread: Thread,
+    pub(crate) thread: Thread,
     /// Somebody waits until everything is written.
     hurry: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Thread {
+pub(crate) enum Thread {
     #[default]
     None,
     Idle,
@@ -64,9 +64,9 @@ impl Writer {
         let mut queue = self.queue();
         if queue.entries.len() >= WAITING {
             queue.dropped += 1;
-            return;
+        } else {
+            queue.entries.push(entry);
         }
-        queue.entries.push(entry);
         if queue.thread == Thread::None {
             let writer = self.clone();
             let begun = thread::Builder::new().name("logging".to_owned()).stack_size(256 * 1024);
