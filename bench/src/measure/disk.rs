@@ -118,6 +118,8 @@ pub struct Block {
 fn block(place: &Place) -> Result<Block> {
     let mut slowest = Block::default();
     let mut session = place.open(Peer::Callgate)?;
+    // As every agent does before its first call.
+    session.call(&mut Template::list_tools())?;
     for index in 0..BLOCKS {
         let tool = tool_name(60 + index);
         let (began, start) = (SystemTime::now().duration_since(UNIX_EPOCH)?, Instant::now());
