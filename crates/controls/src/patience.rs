@@ -1,7 +1,7 @@
 //! Patience of clients: how long each waits for the answer to a call, and so how long one may be held for a person.
 //!
-//! The table has what is known of clients; what a client taught a gate by giving up is remembered in `control/patience.json`
-//! and only ever shortens that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
+//! The table has what is known of clients. What an entry in a client's file sets (`control/timeouts.json`, written by whoever
+//! looks at those files) and what a client taught a gate by giving up (`control/patience.json`) only ever shorten that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
 //! call is answered well before its client's clock.
 
 use std::collections::BTreeMap;
@@ -65,11 +65,44 @@ pub fn known(client: &str) -> Option<&'static Patience> {
     CLIENTS.iter().find(|one| one.clients.iter().any(|name| same_client(name, client)))
 }
 
-/// How long a call of this client may be held.
-pub fn hold(home: &Home, client: &str) -> Duration {
+/// How long a call of this client to this server may be held.
+pub fn hold(home: &Home, client: &str, server: &str) -> Duration {
+    let set = entry_timeouts(home).into_iter().filter(|(name, _)| same_client(name, client));
+    let set = set
+        .filter_map(|(_, servers)| servers.get(server).copied())
+        .map(|ms| within(Duration::from_millis(ms)));
+    set.fold(by_client(home, client), Duration::min)
+}
+
+fn by_client(home: &Home, client: &str) -> Duration {
     let known = known(client).map_or(UNKNOWN, |one| one.hold);
     let learned = read(home).into_iter().filter(|(name, _)| same_client(name, client));
     learned.filter_map(|(_, lesson)| lesson.hold_ms).map(Duration::from_millis).fold(known, Duration::min)
+}
+
+/// A quarter of a clock is for whatever else takes time.
+fn within(clock: Duration) -> Duration {
+    clock / 4 * 3
+}
+
+/// The time-outs for calls that entries in clients' files set, in milliseconds: by client, then by server.
+pub type EntryTimeouts = BTreeMap<String, BTreeMap<String, u64>>;
+
+/// What the files said when they were looked at last. A file of ours that cannot be read says nothing.
+pub fn entry_timeouts(home: &Home) -> EntryTimeouts {
+    read_private(&home.entry_timeouts())
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// For the gates, which read no client's file.
+pub fn keep_entry_timeouts(home: &Home, timeouts: &EntryTimeouts) -> io::Result<()> {
+    if entry_timeouts(home) == *timeouts {
+        return Ok(());
+    }
+    let text = serde_json::to_vec_pretty(timeouts).map_err(io::Error::other)?;
+    atomic::swap(&home.entry_timeouts(), &text)
 }
 
 /// What a client taught.
@@ -96,9 +129,8 @@ pub fn gave_up(home: &Home, client: &str, after: Duration) -> io::Result<Option<
     let mut all = read(home);
     let before = all.iter().find(|(name, _)| same_client(name, client)).map(|(_, lesson)| lesson.clone());
     let again = before.as_ref().is_some_and(|before| before.gave_up_s == clock / 1_000);
-    // A quarter of its clock is for whatever else takes time.
-    let hold = Duration::from_millis(clock / 4 * 3);
-    let learned = (again && hold < self::hold(home, client)).then_some(hold);
+    let hold = within(Duration::from_millis(clock));
+    let learned = (again && hold < by_client(home, client)).then_some(hold);
     let hold_ms = learned.map(|hold| hold.as_millis() as u64).or(before.and_then(|before| before.hold_ms));
     all.retain(|name, _| !same_client(name, client));
     all.insert(client.chars().take(64).collect(), Lesson { gave_up_s: clock / 1_000, hold_ms });
@@ -127,13 +159,38 @@ mod tests {
         let home = Home::at(folder.path());
         home.prepare_with(|_| Ok(())).unwrap();
         let seconds = Duration::from_secs;
-        assert_eq!(hold(&home, "some-client"), UNKNOWN);
+        let hold = |client: &str| hold(&home, client, "s");
+        assert_eq!(hold("some-client"), UNKNOWN);
         assert_eq!(gave_up(&home, "some-client", Duration::from_millis(7_312)).unwrap(), None, "a person");
         let ten = Duration::from_millis;
         assert_eq!(gave_up(&home, "some-client", ten(10_120)).unwrap(), None, "once may be chance");
         assert_eq!(gave_up(&home, "some-client", ten(9_950)).unwrap(), Some(ten(7_500)));
-        assert_eq!(hold(&home, "Some-Client"), Duration::from_millis(7_500));
+        assert_eq!(hold("Some-Client"), Duration::from_millis(7_500));
         assert_eq!(gave_up(&home, "some-client", seconds(30)).unwrap(), None, "never longer");
-        assert_eq!(hold(&home, "claude-code"), seconds(100), "others are not concerned");
+        assert_eq!(hold("claude-code"), seconds(100), "others are not concerned");
+    }
+
+    #[test]
+    fn a_time_out_of_an_entry_shortens_what_its_calls_are_held_and_never_lengthens_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        home.prepare_with(|_| Ok(())).unwrap();
+        let set = |servers: &[(&str, u64)]| {
+            let servers = servers.iter().map(|(name, ms)| ((*name).to_owned(), *ms)).collect();
+            keep_entry_timeouts(&home, &EntryTimeouts::from([("codex".to_owned(), servers)])).unwrap();
+        };
+        set(&[("quick", 20_000), ("slow", 3_600_000)]);
+        assert_eq!(hold(&home, "codex", "quick"), Duration::from_secs(15));
+        assert_eq!(hold(&home, "codex", "slow"), Duration::from_secs(240), "a longer one lengthens nothing");
+        assert_eq!(hold(&home, "codex", "other"), Duration::from_secs(240));
+        assert_eq!(hold(&home, "claude-code", "quick"), Duration::from_secs(100));
+        set(&[]);
+        assert_eq!(
+            hold(&home, "codex", "quick"),
+            Duration::from_secs(240),
+            "the entry says nothing any more"
+        );
+        std::fs::write(home.entry_timeouts(), "{").unwrap();
+        assert_eq!(hold(&home, "codex", "quick"), Duration::from_secs(240));
     }
 }

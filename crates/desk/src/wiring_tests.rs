@@ -15,6 +15,7 @@ use callgate_clients::backup::Backups;
 use callgate_clients::ledger::Key;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::{Os, System, ledger};
+use callgate_controls::patience;
 use callgate_wiring::view::{ClientAct, ClientChange, ClientEntry, DriftFix, EntryState, RefusedEntry};
 
 use crate::Desk;
@@ -165,6 +166,27 @@ fn an_entry_that_lost_its_gate_needs_a_person_until_it_has_it_again() {
     let Some(DriftFix::Protect { entries }) = &drift[0].fix else { panic!("{drift:?}") };
     world.desk.wiring().change_clients(ClientAct::Protect, entries, false).unwrap();
     assert!(world.desk.overview().unwrap().needs.is_empty());
+}
+
+#[test]
+fn calls_are_held_no_longer_than_the_time_out_of_their_entry_allows() {
+    let world = world();
+    let file = world.claude.parent().unwrap().parent().unwrap().parent().unwrap().join(".codex/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text =
+        |timeout: &str| format!("[mcp_servers.slow]\ncommand = \"npx\"\ntool_timeout_sec = {timeout}\n");
+    fs::write(&file, text("20")).unwrap();
+    let hold = || patience::hold(&world.place.home, "codex", "slow").as_secs();
+    assert_eq!(hold(), 240, "no gate is there yet");
+    world.desk.wiring().change_clients(ClientAct::Protect, &[], false).unwrap();
+    assert_eq!(hold(), 15);
+    let gated = fs::read_to_string(&file).unwrap();
+    for (timeout, expected) in [("40.5", 30), ("900", 240), ("\"20\"", 240), ("-1", 240), ("0", 240)] {
+        fs::write(&file, gated.replace("tool_timeout_sec = 20", &format!("tool_timeout_sec = {timeout}")))
+            .unwrap();
+        world.desk.wiring().guard().unwrap();
+        assert_eq!(hold(), expected, "{timeout}");
+    }
 }
 
 #[test]

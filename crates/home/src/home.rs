@@ -135,6 +135,11 @@ impl Home {
         self.control_dir().join("patience.json")
     }
 
+    /// The time-outs that entries in clients' files set for their calls.
+    pub fn entry_timeouts(&self) -> PathBuf {
+        self.control_dir().join("timeouts.json")
+    }
+
     pub fn patience_lock(&self) -> PathBuf {
         self.control_dir().join("patience.lock")
     }

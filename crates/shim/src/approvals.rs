@@ -213,9 +213,8 @@ impl Passage<'_> {
             &request.request.name,
             callgate_home::clock::wall_ms(),
         );
-        let hold = settings
-            .hold
-            .map_or_else(|| patience::hold(&relay.approvals.home, &client), |hold| hold.duration());
+        let patience = || patience::hold(&relay.approvals.home, &client, &relay.approvals.server);
+        let hold = settings.hold.map_or_else(patience, |hold| hold.duration());
         let arguments = request.request.args.map(|args| {
             let kept = relay.journal.masker().keep_arguments(call.seq(), args.text());
             Arguments { complete: !kept.cut, bytes: args.text().len() as u64, text: kept.text.into_owned() }

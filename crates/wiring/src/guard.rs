@@ -11,6 +11,7 @@ use callgate_clients::file::{Hash, hash};
 use callgate_clients::ledger::{self, Key, LedgerError};
 use callgate_clients::queue::{self, QueueError};
 use callgate_clients::survey::{State, entries};
+use callgate_controls::patience::{self, EntryTimeouts};
 
 use crate::drift_text::{DriftGroup, entry_of};
 use crate::shown::client_name;
@@ -96,13 +97,17 @@ impl Wiring {
     pub fn guard(&self) -> Result<(), WiringError> {
         let (report, look) = self.report();
         let unprotected = look.as_ref().map_or(0, Look::unprotected);
+        let mut kept = Ok(());
         if let Some(look) = &look {
             self.keep_copies(look);
             self.raise_losses(look);
+            kept = patience::keep_entry_timeouts(&self.home, &look.entry_timeouts());
         }
         let mut held = self.held();
         (held.report, held.unprotected) = (report, unprotected);
-        Ok(())
+        kept.map_err(|error| {
+            WiringError::disk("The time-outs of clients' entries cannot be kept".to_owned(), error)
+        })
     }
 
     /// The folders in which clients' files are or may come to be.
@@ -244,6 +249,22 @@ impl Look<'_> {
         };
         let open = entries(&self.surveyed).filter(|entry| entry.state == State::Open && !decided(&entry.key));
         u32::try_from(open.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Of the servers behind the gate. One that stands in several files has the shortest.
+    fn entry_timeouts(&self) -> EntryTimeouts {
+        let mut timeouts = EntryTimeouts::new();
+        for entry in entries(&self.surveyed) {
+            let (Some(gated), State::Protected { server }) = (&entry.server.gated, &entry.state) else {
+                continue;
+            };
+            let Some(timeout) = entry.server.call_timeout else { continue };
+            let client = gated.client.as_ref().unwrap_or(&entry.key.client);
+            let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+            let shortest = timeouts.entry(client.clone()).or_default().entry(server.clone()).or_insert(ms);
+            *shortest = ms.min(*shortest);
+        }
+        timeouts
     }
 
     fn lost(&self, gates: bool) -> BTreeSet<Lost> {

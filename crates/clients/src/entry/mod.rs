@@ -36,6 +36,7 @@ mod toml_tests;
 mod yaml_tests;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use callgate_secrets::Surroundings;
 
@@ -80,6 +81,8 @@ pub struct Server {
     pub gated: Option<Gated>,
     /// The names of the entry's members: `extensionId`, `disabled`, …
     pub keys: Vec<String>,
+    /// How long its client waits for a call, if the entry says so.
+    pub call_timeout: Option<Duration>,
     /// Which child to take at each step from the root; good for the document that it was read from.
     pub(crate) path: Vec<usize>,
 }

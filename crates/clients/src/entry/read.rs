@@ -1,10 +1,11 @@
 //! The servers of a document, by the shape that its client gives it.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::gated::recognise;
 use super::{Gated, How, Listing, Local, Server, ServerId, Text};
-use crate::table::{Entries, Shape, Start};
+use crate::table::{CallTimeout, Entries, Shape, Start};
 use callgate_document::{Document, Member, Node, Odd, Oddity, Value};
 
 /// Every entry, in the order of the file.
@@ -105,7 +106,8 @@ impl Walk<'_> {
         };
         let keys = node.map().unwrap_or_default().iter().map(|m| m.key.clone()).collect();
         let id = ServerId { within: place.within.clone(), name };
-        self.listing.servers.push(Server { id, how, gated, keys, path: place.path.clone() });
+        let call_timeout = self.shape.call_timeout.and_then(|timeout| timeout.read(node));
+        self.listing.servers.push(Server { id, how, gated, keys, call_timeout, path: place.path.clone() });
     }
 }
 
@@ -236,6 +238,19 @@ fn word(node: &Node, what: &str) -> Result<Text, Odd> {
         return Err(Odd::new(format!("{what} is written with {}", oddity.words())));
     }
     text(node).ok_or_else(|| Odd::new(format!("{what} is not a text")))
+}
+
+impl CallTimeout {
+    /// Nothing for what is no length of time.
+    fn read(self, entry: &Node) -> Option<Duration> {
+        let (key, unit) = match self {
+            CallTimeout::Seconds(key) => (key, 1.0),
+            CallTimeout::Milliseconds(key) => (key, 1e-3),
+        };
+        let Value::Number(number) = &entry.member(key)?.value.value else { return None };
+        let length: f64 = number.parse().ok()?;
+        Duration::try_from_secs_f64(length * unit).ok().filter(|length| !length.is_zero())
+    }
 }
 
 impl Shape {

@@ -16,6 +16,7 @@ pub(super) const CLAUDE: Shape = Shape {
     remote: &["url", "serverUrl"],
     besides: &[],
     named: false,
+    call_timeout: None,
 };
 pub(super) const PROJECTS: Shape = Shape { section: &["projects", "*", "mcpServers"], ..CLAUDE };
 pub(super) const ZED: Shape = Shape { section: &["context_servers"], ..CLAUDE };

@@ -79,6 +79,14 @@ pub struct Shape {
     pub besides: &'static [(&'static str, &'static str)],
     /// A new entry says its own name, too.
     pub named: bool,
+    /// The member that says how long a call may take, if its client heeds it.
+    pub call_timeout: Option<CallTimeout>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallTimeout {
+    Seconds(&'static str),
+    Milliseconds(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

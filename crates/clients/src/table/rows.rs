@@ -1,6 +1,6 @@
 //! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
 
-use super::{Client, Entries, Place, Scope, Shape, Start, Sure};
+use super::{CallTimeout, Client, Entries, Place, Scope, Shape, Start, Sure};
 use crate::system::Os::{self, Linux, Mac, Windows};
 use callgate_document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 
@@ -18,12 +18,20 @@ pub(crate) const USUAL: Shape = Shape {
     remote: &["url", "serverUrl", "httpUrl"],
     besides: &[],
     named: false,
+    call_timeout: None,
 };
+/// Claude Code, Gemini CLI and its kin, Amazon Q.
+const TIMED_IN_MS: Shape = Shape { call_timeout: Some(CallTimeout::Milliseconds("timeout")), ..USUAL };
 /// Claude Code's servers for one project each, in the user's own file.
-const PER_PROJECT: Shape = Shape { section: &["projects", "*", "mcpServers"], ..USUAL };
+const PER_PROJECT: Shape = Shape { section: &["projects", "*", "mcpServers"], ..TIMED_IN_MS };
+const CLINE: Shape = Shape { call_timeout: Some(CallTimeout::Seconds("timeout")), ..USUAL };
 const SERVERS: Shape = Shape { section: &["servers"], besides: &[("type", "\"stdio\"")], ..USUAL };
 const ZED: Shape = Shape { section: &["context_servers"], ..USUAL };
-const CODEX: Shape = Shape { section: &["mcp_servers"], ..USUAL };
+const CODEX: Shape = Shape {
+    section: &["mcp_servers"],
+    call_timeout: Some(CallTimeout::Seconds("tool_timeout_sec")),
+    ..USUAL
+};
 const OPENCODE: Shape = Shape {
     section: &["mcp"],
     start: Start::Array("command"),
@@ -39,6 +47,7 @@ const GOOSE: Shape = Shape {
     remote: &["uri", "url"],
     besides: &[("type", "\"stdio\""), ("enabled", "true"), ("description", "\"\""), ("timeout", "300")],
     named: true,
+    call_timeout: Some(CallTimeout::Seconds("timeout")),
     ..USUAL
 };
 const CONTINUE: Shape = Shape { entries: Entries::List, named: true, ..USUAL };
@@ -123,25 +132,33 @@ pub(super) const CLIENTS: &[Client] = &[
         "claude-code",
         "Claude Code",
         &[
-            user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, USUAL, Sure::Tried),
+            user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, TIMED_IN_MS, Sure::Tried),
             scoped(Scope::Local, user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, PER_PROJECT, Sure::Tried)),
-            project("{project}/.mcp.json", Json, USUAL, Sure::Tried),
+            project("{project}/.mcp.json", Json, TIMED_IN_MS, Sure::Tried),
             only(
                 &[Linux],
-                scoped(Scope::Managed, user("/etc/claude-code/managed-mcp.json", Json, USUAL, Sure::Said)),
+                scoped(
+                    Scope::Managed,
+                    user("/etc/claude-code/managed-mcp.json", Json, TIMED_IN_MS, Sure::Said),
+                ),
             ),
             only(
                 &[Mac],
                 scoped(
                     Scope::Managed,
-                    user("/Library/Application Support/ClaudeCode/managed-mcp.json", Json, USUAL, Sure::Said),
+                    user(
+                        "/Library/Application Support/ClaudeCode/managed-mcp.json",
+                        Json,
+                        TIMED_IN_MS,
+                        Sure::Said,
+                    ),
                 ),
             ),
             only(
                 &[Windows],
                 scoped(
                     Scope::Managed,
-                    user("{programfiles}/ClaudeCode/managed-mcp.json", Json, USUAL, Sure::Told),
+                    user("{programfiles}/ClaudeCode/managed-mcp.json", Json, TIMED_IN_MS, Sure::Told),
                 ),
             ),
         ],
@@ -210,7 +227,7 @@ pub(super) const CLIENTS: &[Client] = &[
         "cline",
         "Cline",
         &[
-            user("~/.cline/data/settings/cline_mcp_settings.json", Json, USUAL, Sure::Said),
+            user("~/.cline/data/settings/cline_mcp_settings.json", Json, CLINE, Sure::Said),
             only(
                 &[Linux],
                 scoped(
@@ -218,7 +235,7 @@ pub(super) const CLIENTS: &[Client] = &[
                     user(
                         "{config}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
-                        USUAL,
+                        CLINE,
                         Sure::Said,
                     ),
                 ),
@@ -230,7 +247,7 @@ pub(super) const CLIENTS: &[Client] = &[
                     user(
                         "{support}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
-                        USUAL,
+                        CLINE,
                         Sure::Said,
                     ),
                 ),
@@ -242,7 +259,7 @@ pub(super) const CLIENTS: &[Client] = &[
                     user(
                         "{appdata}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
-                        USUAL,
+                        CLINE,
                         Sure::Said,
                     ),
                 ),
@@ -275,8 +292,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "gemini",
         "Gemini CLI",
         &[
-            user("~/.gemini/settings.json", Commented, USUAL, Sure::Tried),
-            project("{project}/.gemini/settings.json", Commented, USUAL, Sure::Tried),
+            user("~/.gemini/settings.json", Commented, TIMED_IN_MS, Sure::Tried),
+            project("{project}/.gemini/settings.json", Commented, TIMED_IN_MS, Sure::Tried),
         ],
         "Type /mcp reload, or start Gemini again.",
     ),
@@ -284,8 +301,8 @@ pub(super) const CLIENTS: &[Client] = &[
         "qwen",
         "Qwen Code",
         &[
-            user("~/.qwen/settings.json", Commented, USUAL, Sure::Tried),
-            project("{project}/.qwen/settings.json", Commented, USUAL, Sure::Tried),
+            user("~/.qwen/settings.json", Commented, TIMED_IN_MS, Sure::Tried),
+            project("{project}/.qwen/settings.json", Commented, TIMED_IN_MS, Sure::Tried),
         ],
         "Start Qwen Code again.",
     ),
@@ -379,10 +396,10 @@ pub(super) const CLIENTS: &[Client] = &[
         "amazon-q",
         "Amazon Q",
         &[
-            user("~/.aws/amazonq/cli-agents/*.json", Json, USUAL, Sure::Told),
-            whole(user("~/.aws/amazonq/agents/default.json", Json, USUAL, Sure::Said)),
-            scoped(Scope::Legacy, user("~/.aws/amazonq/mcp.json", Json, USUAL, Sure::Said)),
-            project("{project}/.amazonq/mcp.json", Json, USUAL, Sure::Said),
+            user("~/.aws/amazonq/cli-agents/*.json", Json, TIMED_IN_MS, Sure::Told),
+            whole(user("~/.aws/amazonq/agents/default.json", Json, TIMED_IN_MS, Sure::Said)),
+            scoped(Scope::Legacy, user("~/.aws/amazonq/mcp.json", Json, TIMED_IN_MS, Sure::Said)),
+            project("{project}/.amazonq/mcp.json", Json, TIMED_IN_MS, Sure::Said),
         ],
         "Start a new session.",
     ),
