@@ -74,6 +74,11 @@ fn make(home: &Home, held: &Locked, change: &Change) -> anyhow::Result<ExitCode>
         ));
     }
     screen.line(&format!("in       {path}"));
+    if let Some(error) = home.take_unconfirmed() {
+        let said =
+            format!("but      the disk did not confirm it ({error}): it may be gone after a power loss");
+        screen.line(&screen.paint(screen::WARN, &screen::harmless(&said)));
+    }
     screen.line(&format!("undo     {}", desk::revert_command(&context, change.server(), &version)));
     Ok(ExitCode::SUCCESS)
 }

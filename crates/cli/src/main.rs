@@ -40,6 +40,13 @@ fn main() -> ExitCode {
         {
             screen::hint(&format!("put -- before the server's own command: {usage}"));
         }
+        let typed: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+        if error.kind() == ErrorKind::UnknownArgument
+            && let Some(wrong) = args::wrong_rate(&typed)
+        {
+            screen::hint(&screen::harmless(&wrong));
+            std::process::exit(2);
+        }
         if error.kind() == ErrorKind::InvalidSubcommand
             && let Some(word) = words.get(1).and_then(|word| word.to_str())
             && let Some(hint) = args::meant(word)

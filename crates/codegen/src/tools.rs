@@ -175,6 +175,14 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_of_the_stealth_server_is_followed() {
+        let catalogue = include_str!("../../risk/catalogue/playwright-stealth.json");
+        let tools = catalogue.split('"').filter(|word| word.starts_with("playwright_"));
+        let unknown: Vec<&str> = tools.filter(|tool| fate(tool).is_none()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
     fn each_tool_is_there_once() {
         let mut names: Vec<&str> = TOOLS.iter().map(|(name, _)| *name).collect();
         names.sort_unstable();

@@ -8,7 +8,7 @@ use std::io;
 use std::time::Duration;
 
 use callgate_home::clock::{BootId, Moment};
-use callgate_home::{CallId, Home, SessionId, StoreError, atomic, lock_file, read_private};
+use callgate_home::{CallId, Home, SessionId, StoreError, lock_file, read_private};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
@@ -308,7 +308,7 @@ fn current(home: &Home, now: &Moment) -> Vec<Allowance> {
 
 fn write(home: &Home, allowances: Vec<Allowance>) -> io::Result<()> {
     let text = serde_json::to_vec_pretty(&File { allowances }).map_err(io::Error::other)?;
-    atomic::replace_at_once(&home.allowances(), &text)
+    home.put_in_force(&home.allowances(), &text)
 }
 
 mod hex {

@@ -54,6 +54,8 @@ enum ThingName {
     Tool,
     Resource,
     Prompt,
+    Subscription,
+    Unsubscription,
 }
 
 /// Of versions, with a handshake and without, no more than these are remembered of each thing.

@@ -8,7 +8,7 @@ use callgate_policy::same_client;
 use serde::{Deserialize, Serialize};
 
 use callgate_home::clock::Moment;
-use callgate_home::{Home, atomic, lock_file, read_private};
+use callgate_home::{Home, lock_file, read_private};
 
 /// Everything that is paused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -296,7 +296,7 @@ fn lift(home: &Home, scope: Scope<'_>, before: &Switch) -> io::Result<bool> {
 
 fn write(home: &Home, pauses: &Pauses) -> io::Result<()> {
     let text = serde_json::to_vec(pauses).map_err(io::Error::other)?;
-    atomic::replace_at_once(&home.paused(), &text)
+    home.put_in_force(&home.paused(), &text)
 }
 
 #[cfg(test)]
@@ -403,7 +403,7 @@ mod tests {
     fn a_broken_switch_means_paused_with_words() {
         let (_folder, home) = home();
         for text in ["", "{", "[]", r#"{"all":null,"extra":1}"#, r#"{"servers":{"a":null}}"#] {
-            atomic::replace(&home.paused(), text.as_bytes()).unwrap();
+            callgate_home::atomic::replace(&home.paused(), text.as_bytes()).unwrap();
             assert!(reason(&home, "a").unwrap().contains("cannot be understood"), "{text}");
         }
         pause(&home, Some("a"), None, &ManualClock::new().now()).unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use callgate_history::{History, PolicyChange};
 use callgate_home::clock::Clock;
-use callgate_home::{DEFAULT_SERVER, Home, Locked, atomic, lock_policies, read_private, running};
+use callgate_home::{DEFAULT_SERVER, Home, Locked, lock_policies, read_private, running};
 use callgate_journal::{Noted, Origin, PolicyEdit, catch_up, note_edit};
 use callgate_policy::edit::{Edited, Tightened, truthful};
 use callgate_policy::{Policy, compare};
@@ -162,7 +162,7 @@ impl Change {
         if self.edited.changed {
             self.still_as_read(context.home)?;
             let noted = self.note(context, &self.summary(note))?;
-            if let Err(error) = atomic::replace_at_once(&self.before.own, self.edited.text.as_bytes()) {
+            if let Err(error) = context.home.put_in_force(&self.before.own, self.edited.text.as_bytes()) {
                 noted.take_back();
                 let what = format!("{} cannot be written", self.before.own.display());
                 return Err(DeskError::disk(what, error));

@@ -14,6 +14,7 @@ use crate::slug::slug;
 use crate::{atomic, private};
 
 mod erase;
+mod in_force;
 
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
@@ -29,6 +30,7 @@ pub const DEFAULT_SERVER: &str = "_default";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     path: PathBuf,
+    unconfirmed: in_force::Unconfirmed,
 }
 
 impl Home {
@@ -63,7 +65,7 @@ impl Home {
     }
 
     pub fn at(path: impl Into<PathBuf>) -> Home {
-        Home { path: path.into() }
+        Home { path: path.into(), unconfirmed: in_force::Unconfirmed::default() }
     }
 
     pub fn path(&self) -> &Path {

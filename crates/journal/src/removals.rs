@@ -1,8 +1,9 @@
 //! What was removed from the history, as a row that stays in it: by whom or why, and how much of each server, from when
 //! to when. The row grows in the transactions that remove, so nothing goes without it, whoever is killed in between.
 //!
-//! Loosenings, changes of rules and these rows themselves are never removed: whoever loosens the gate must not be able to
-//! take the trace away.
+//! Loosenings, changes of rules and these rows themselves do not age out and cannot be forgotten: whoever loosens the gate must not be
+//! able to take the trace away. The newest of them always stay; older ones go only where nothing else is left that could make
+//! room, and how many went, from when to when, is in the row of the day.
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,9 @@ const DAYS: usize = 366;
 /// Servers that a row names.
 const NAMED: usize = 20;
 const AGED_OUT: &str = "too old or too much for the history's settings";
+
+/// Loosenings and changes of rules that stay whatever the ceiling says: some hundred kilobytes.
+pub const KEPT_LOOSENINGS: i64 = 2_000;
 
 /// Events that may be removed, in SQL.
 pub const REMOVABLE: &str = "kind NOT IN ('loosened', 'policy_changed', 'forgotten', 'expired')";
@@ -137,16 +141,30 @@ pub fn expire_events(
     now: i64,
 ) -> rusqlite::Result<usize> {
     let old = format!("SELECT id FROM events WHERE at_ms < ?1 AND {REMOVABLE} ORDER BY id LIMIT ?2");
+    expire(connection, &old, (before_ms, most), now)
+}
+
+/// The same for some of the loosenings and changes of rules before the newest: for a history that is too large with nothing in it
+/// but them.
+pub fn expire_loosenings(connection: &Connection, most: i64, now: i64) -> rusqlite::Result<usize> {
+    const LASTING: &str = "SELECT id FROM events WHERE kind IN ('loosened', 'policy_changed')";
+    let newest = format!("{LASTING} ORDER BY id DESC LIMIT ?1");
+    let old = format!("{LASTING} AND id NOT IN ({newest}) ORDER BY id LIMIT ?2");
+    expire(connection, &old, (KEPT_LOOSENINGS, most), now)
+}
+
+/// `old`: which, in SQL with two values.
+fn expire(connection: &Connection, old: &str, values: (i64, i64), now: i64) -> rusqlite::Result<usize> {
     let removed: Vec<Removed> = connection
         .prepare_cached(&format!(
             "SELECT coalesce(server, ''), count(*), min(at_ms), max(at_ms) FROM events WHERE id IN ({old}) GROUP BY 1"
         ))?
-        .query_map((before_ms, most), Removed::events)?
+        .query_map(values, Removed::events)?
         .collect::<rusqlite::Result<_>>()?;
     if removed.is_empty() {
         return Ok(0);
     }
-    let gone = connection.execute(&format!("DELETE FROM events WHERE id IN ({old})"), (before_ms, most))?;
+    let gone = connection.execute(&format!("DELETE FROM events WHERE id IN ({old})"), values)?;
     expired(connection, now, &removed)?;
     Ok(gone)
 }

@@ -353,6 +353,9 @@ fn remove(connection: &Connection, now: i64, cutoff: i64, too_large: bool) -> ru
     if removed == 0 && too_large {
         // No call is left to make room.
         removed += removals::expire_events(connection, i64::MAX, 500, now)?;
+        if removed == 0 {
+            removed += removals::expire_loosenings(connection, 500, now)?;
+        }
     }
     if removed == 0 {
         // A scan of all of them, which are few by now: only once there is nothing else to do.

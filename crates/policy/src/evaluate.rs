@@ -7,9 +7,11 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use callgate_protocol::NextStep;
-use callgate_protocol::json::{Kind, Raw};
+use callgate_protocol::json::{Kind, Raw, write_string};
 use regex::Regex;
 
+use crate::address;
+use crate::edit::is_scheme;
 use crate::file::{self, ArgumentKind, Operator, Path, Subject, Value};
 use crate::files::Files;
 use crate::kinds;
@@ -82,6 +84,8 @@ pub(crate) struct Condition {
     /// The arguments that are read; all of them where every one of a kind is asked for.
     pub(crate) path: Path,
     kind: Option<(ArgumentKind, Quantifier)>,
+    /// It is about an address, and each reading of that counts as an address of its own.
+    of_address: Option<Quantifier>,
     test: Test,
     /// For comparing policies and for sentences: `args.url matches "^file:"`.
     pub(crate) words: String,
@@ -176,7 +180,8 @@ impl Condition {
             Subject::Argument(path) => (path.clone(), None),
             Subject::Every(kind) => (Path { text: "args".to_owned(), steps: Vec::new() }, Some((*kind, how))),
         };
-        Some(Condition { words: words(predicate, how), path, kind, test })
+        let of_address = is_about_address(predicate).then_some(how);
+        Some(Condition { words: words(predicate, how), path, kind, of_address, test })
     }
 
     fn holds(&self, args: &Arguments<'_>) -> Outcome {
@@ -254,7 +259,30 @@ struct Probe<'c> {
 }
 
 impl Probe<'_> {
+    /// What an address is to those who open it counts beside what it is letter by letter.
     fn passes(&self, found: Raw<'_>, files: &dyn Files) -> Outcome {
+        let outcome = self.fits(found, files);
+        let (Some(how), Some(text)) = (self.condition.of_address, found.as_str()) else { return outcome };
+        let settles = how == Quantifier::Any;
+        if outcome != Ok(!settles) {
+            return outcome;
+        }
+        for reading in address::other_readings(&text) {
+            let mut json = Vec::new();
+            write_string(&mut json, &reading);
+            let json = String::from_utf8_lossy(&json);
+            let outcome = match Raw::parse(&json) {
+                Ok(reading) => self.fits(reading, files)?,
+                Err(_) => return Err(self.cannot(found)),
+            };
+            if outcome == settles {
+                return Ok(settles);
+            }
+        }
+        Ok(!settles)
+    }
+
+    fn fits(&self, found: Raw<'_>, files: &dyn Files) -> Outcome {
         match &self.condition.test {
             Test::Exists(wanted) => Ok(*wanted),
             Test::Eq(value) => self.equals(found, value),
@@ -420,6 +448,39 @@ impl Probe<'_> {
             self.at, self.condition.words
         ))
     }
+}
+
+/// By its kind, by its argument's name, or because the pattern begins with a scheme. Where paths are asked for, their own readings
+/// count.
+fn is_about_address(predicate: &file::Predicate) -> bool {
+    let of_text = !matches!(predicate.op, Operator::Exists | Operator::Inside | Operator::NotInside);
+    let named = || match &predicate.subject {
+        Subject::Every(kind) => *kind == ArgumentKind::Urls,
+        Subject::Argument(path) => {
+            let name = path.steps.iter().rfind(|step| step.index.is_none());
+            name.is_some_and(|step| kinds::is_named_so(ArgumentKind::Urls, &step.name))
+        }
+    };
+    let of_scheme = || match (&predicate.op, &predicate.value) {
+        (Operator::Regex, Value::Text(pattern)) => begins_with_scheme(pattern),
+        _ => false,
+    };
+    of_text && (named() || of_scheme())
+}
+
+/// `^file:`, `(?i)^\s*(file|data):`
+fn begins_with_scheme(pattern: &str) -> bool {
+    let rest = pattern.strip_prefix("(?i)").unwrap_or(pattern);
+    let Some(rest) = rest.strip_prefix('^') else { return false };
+    schemes(rest.trim_start_matches("\\s*")).is_some()
+}
+
+/// The schemes that a pattern begins with: `(file|data):…`.
+pub(crate) fn schemes(pattern: &str) -> Option<Vec<&str>> {
+    let schemes = pattern.strip_prefix("(?:").or_else(|| pattern.strip_prefix('(')).unwrap_or(pattern);
+    let (schemes, _) = schemes.split_once(':')?;
+    let schemes: Vec<&str> = schemes.trim_end_matches(')').split('|').collect();
+    schemes.iter().all(|scheme| is_scheme(&format!("{scheme}:"))).then_some(schemes)
 }
 
 fn folders(value: Value) -> Vec<String> {

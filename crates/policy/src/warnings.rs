@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::edit::is_scheme;
+use crate::evaluate::schemes;
 use crate::file::{
     Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, Spot, ToolRule, Unlisted,
     Value,
@@ -274,17 +274,11 @@ fn misses_spellings(clause: &Clause, problems: &mut Problems<'_>) {
         let Some(rest) = pattern.strip_prefix('^').map(|rest| rest.trim_start_matches("\\s*")) else {
             continue;
         };
-        let schemes = rest.strip_prefix("(?:").or_else(|| rest.strip_prefix('(')).unwrap_or(rest);
-        let Some((schemes, _)) = schemes.split_once(':') else { continue };
-        let mut schemes = schemes.trim_end_matches(')').split('|').peekable();
-        let first = schemes.peek().copied().unwrap_or_default().to_ascii_uppercase();
-        if schemes.all(|scheme| is_scheme(&format!("{scheme}:"))) {
-            let message = format!(
-                "{pattern:?} lets {first}: and a blank in front pass, and servers take those for the same address"
-            );
-            let fix = Value::Text(format!("(?i)^\\s*{rest}")).to_json();
-            problems.warn(&condition.place, message, format!("write {fix}"));
-        }
+        let Some(schemes) = schemes(rest) else { continue };
+        let first = schemes.first().copied().unwrap_or_default().to_ascii_uppercase();
+        let message = format!("{pattern:?} lets {first}: pass, and servers take that for the same address");
+        let fix = Value::Text(format!("(?i)^\\s*{rest}")).to_json();
+        problems.warn(&condition.place, message, format!("write {fix}"));
     }
 }
 

@@ -105,6 +105,26 @@ proptest! {
         prop_assert!(!passes("/srv/data/gate", &text), "{text}");
     }
 
+    #[test]
+    fn a_file_address_broken_by_what_browsers_drop_is_out_of_reach(
+        home in select(vec!["/home/me/.callgate", "/srv/data/gate"]),
+        breaks in proptest::collection::vec((any::<Index>(), select(vec!["\t", "\n", "\r", "\r\n", "\t\t"])), 0..6),
+        before in select(vec!["", " ", "\u{1}", "\n\u{1f}", "view-source:", "page.goto('"]),
+        after in select(vec!["", "/policies/t.json", "/../x", "?a#b", "/\n"]),
+        escaped in any::<bool>(),
+    ) {
+        let mut address = format!("file://{home}{after}");
+        for (at, what) in breaks {
+            let at = at.index(address.len() + 1);
+            address.insert_str(at, what);
+        }
+        if escaped {
+            address = address.replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r");
+        }
+        let text = format!("{before}{address}");
+        prop_assert!(!passes(home, &text), "{text:?}");
+    }
+
     /// Total, and quick enough to be tried often.
     #[test]
     fn no_text_is_too_much(text in "[.ca(){}\\[\\]*?$%\\\\\"'/, ]{0,600}") {

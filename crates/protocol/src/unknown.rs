@@ -33,10 +33,15 @@ pub enum Thing {
     Tool,
     Resource,
     Prompt,
+    /// A resource, of which news is wanted: servers answer for that in their own way, most of them without a look at the name.
+    Subscription,
+    /// The same, given up.
+    Unsubscription,
 }
 
 impl Thing {
-    pub const ALL: [Thing; 3] = [Thing::Tool, Thing::Resource, Thing::Prompt];
+    pub const ALL: [Thing; 5] =
+        [Thing::Tool, Thing::Resource, Thing::Prompt, Thing::Subscription, Thing::Unsubscription];
 
     /// What this request uses.
     pub fn used_by(method: &str) -> Option<Thing> {
@@ -44,8 +49,27 @@ impl Thing {
             "tools/call" => Some(Thing::Tool),
             "resources/read" => Some(Thing::Resource),
             "prompts/get" => Some(Thing::Prompt),
+            "resources/subscribe" => Some(Thing::Subscription),
+            "resources/unsubscribe" => Some(Thing::Unsubscription),
             _ => None,
         }
+    }
+
+    /// As what a server lists it.
+    pub fn listed_as(self) -> Thing {
+        match self {
+            Thing::Subscription | Thing::Unsubscription => Thing::Resource,
+            thing => thing,
+        }
+    }
+
+    /// Did the server take this request for one of these, whatever name it says? A tool that it does not have is no such case.
+    pub fn is_accepted_by(self, line: &str) -> bool {
+        let taken = || {
+            let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { return false };
+            matches!(message.body, Body::Response { outcome: Outcome::Result(_), .. })
+        };
+        self != self.listed_as() && taken()
     }
 }
 
@@ -193,11 +217,14 @@ impl Failure {
 
 /// A name that every server writes in the same way.
 fn is_plain(thing: Thing, name: &str) -> bool {
-    name.chars().all(|c| is_plain_char(thing, c)) && (thing != Thing::Resource || is_normal_uri(name))
+    let is_uri = thing.listed_as() == Thing::Resource;
+    name.chars().all(|c| is_plain_char(thing, c)) && (!is_uri || is_normal_uri(name))
 }
 
 fn is_plain_char(thing: Thing, c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || (c == ':' && thing == Thing::Resource)
+    c.is_ascii_alphanumeric()
+        || matches!(c, '_' | '-' | '.' | '/')
+        || (c == ':' && thing.listed_as() == Thing::Resource)
 }
 
 /// Some servers write an address as their library reads it: host and scheme in small letters, no port that goes without

@@ -97,7 +97,9 @@ impl LastLists {
     pub(crate) fn names(&self, thing: Thing) -> Option<Names> {
         let (list, templates) = match thing {
             Thing::Tool => return None,
-            Thing::Resource => (List::Resources, Some(List::ResourceTemplates)),
+            Thing::Resource | Thing::Subscription | Thing::Unsubscription => {
+                (List::Resources, Some(List::ResourceTemplates))
+            }
             Thing::Prompt => (List::Prompts, None),
         };
         let opening = |template: String| template.split('{').next().unwrap_or_default().to_owned();

@@ -85,6 +85,7 @@ impl<'r> FromServer<'r> {
         let answers = &self.relay.unknown_answers;
         match call.thing {
             Thing::Tool => answers.answered(line, call, |name| self.relay.tools.lists(name)),
+            _ if answers.subscribed(line, call) => None,
             thing => {
                 let names = self.relay.lists.names(thing).filter(|names| !names.may_have(&call.name))?;
                 answers.answered(line, call, |name| names.has(name))

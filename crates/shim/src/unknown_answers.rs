@@ -45,6 +45,8 @@ struct Forms {
     info: String,
     /// As the server itself answers, with a handshake and without, for each thing.
     own: [[Own; Thing::ALL.len()]; 2],
+    /// It took one for some resource, with a handshake or without.
+    subscribes: [bool; 2],
     /// What earlier sessions saw has been looked up.
     recalled: bool,
 }
@@ -179,6 +181,15 @@ impl UnknownAnswers {
         }
     }
 
+    /// Did the server take a subscription, for a resource that it lists or not?
+    pub(crate) fn subscribed(&self, line: &[u8], call: &UnlistedRequest) -> bool {
+        let taken = call.thing.is_accepted_by(std::str::from_utf8(line).unwrap_or_default());
+        if taken {
+            self.forms().subscribes[usize::from(call.stateless)] = true;
+        }
+        taken
+    }
+
     /// Keeps it for later sessions, when it is run: this one knows, whatever the disk says.
     pub(crate) fn keeping(&self, lesson: Lesson) -> impl FnOnce() + Send + use<> {
         let kept = self.kept.clone();
@@ -199,9 +210,12 @@ impl UnknownAnswers {
         if let OwnForm::Confirmed(form) = &forms.own[usize::from(stateless)][thing as usize].form {
             return form.answer(thing, id, name);
         }
-        let sdk = if stateless { &forms.stateless_sdk } else { &forms.sdk };
-        let usual = || if stateless { Sdk::stateless(None) } else { Sdk::default() };
-        sdk.clone().unwrap_or_else(usual).unknown(thing).answer(thing, id, name)
+        forms.sdk(stateless).unknown(thing).answer(thing, id, name)
+    }
+
+    /// The answer to a request that asks for the arguments of something hidden.
+    pub(crate) fn completion(&self, thing: Thing, id: &IdKey, name: &str, stateless: bool) -> Vec<u8> {
+        self.forms().sdk(stateless).unknown_completion(thing).answer(thing, id, name)
     }
 
     /// What earlier sessions saw, once; before anything of this one counts.
@@ -217,6 +231,15 @@ impl UnknownAnswers {
                 own.form = OwnForm::Confirmed(form);
             }
         }
+    }
+}
+
+impl Forms {
+    fn sdk(&self, stateless: bool) -> Sdk {
+        let sdk = if stateless { &self.stateless_sdk } else { &self.sdk };
+        let usual = || if stateless { Sdk::stateless(None) } else { Sdk::default() };
+        let sdk = sdk.clone().unwrap_or_else(usual);
+        if self.subscribes[usize::from(stateless)] { sdk.that_subscribes() } else { sdk }
     }
 }
 
@@ -315,6 +338,34 @@ mod tests {
                 "of resources alone"
             );
         }
+    }
+
+    #[test]
+    fn subscribing_to_a_hidden_resource_reads_as_subscribing_to_an_absent_one_does() {
+        let (_folder, home) = prepared();
+        let said = |session: &UnknownAnswers, thing| {
+            let said = session.answer(thing, &IdKey::from_lexeme("7").unwrap(), "s://secret", false);
+            String::from_utf8(said).unwrap()
+        };
+        let accepted = r#"{"result":{},"jsonrpc":"2.0","id":7}"#;
+        let no_method = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}"#;
+        // It says nothing of subscriptions, then takes one.
+        let session = session(&home, HELLO);
+        let both = [Thing::Subscription, Thing::Unsubscription];
+        assert_eq!(both.map(|thing| said(&session, thing)), [no_method, no_method]);
+        let listed = UnlistedRequest::new(Thing::Subscription, "s://listed", None, false).unwrap();
+        assert!(!session.subscribed(no_method.as_bytes(), &listed));
+        assert!(session.subscribed(accepted.as_bytes(), &listed));
+        assert_eq!(both.map(|thing| said(&session, thing)), [accepted, accepted]);
+        // Its own words, of this method alone.
+        for (name, is_new) in [("s://one", false), ("s://two", true)] {
+            assert_eq!(
+                answers_for(&session, Thing::Subscription, name, &error(&format!("No {name}"))),
+                is_new
+            );
+        }
+        assert_eq!(both.map(|thing| said(&session, thing)), [error("No s://secret").as_str(), accepted]);
+        assert!(said(&session, Thing::Resource).contains("Resource s://secret not found"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::CommandFactory as _;
 
 use super::Cli;
+use super::examples::with_examples;
 
 /// Every command that is shown, in the order of a first week with it.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -59,7 +60,7 @@ const OF_CLIENTS: [&str; 6] = ["protect", "unprotect", "backups", "restore", "re
 pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
     let listed = listed(&command);
-    command.help_template(format!(
+    with_examples(command).help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{listed}Options:\n{{options}}{{after-help}}"
     ))
 }
@@ -71,6 +72,18 @@ pub(crate) fn meant(word: &str) -> Option<String> {
     }
     let (_, command) = MEANT.iter().find(|(typed, _)| *typed == word)?;
     Some(format!("there is no `callgate {word}`; use: {command}"))
+}
+
+/// What is wrong with a rate that clap takes for an option: `-1/minute`.
+pub(crate) fn wrong_rate(words: &[&str]) -> Option<String> {
+    let [_, "cap", rest @ ..] = words else { return None };
+    let is_negative = |word: &&&str| {
+        word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let rate = rest.iter().find(is_negative)?;
+    Some(format!(
+        "{rate} is less than nothing: the smallest cap is 1, such as 1/minute; to refuse every call: callgate block SERVER TOOL"
+    ))
 }
 
 fn listed(command: &clap::Command) -> String {
@@ -130,6 +143,15 @@ mod tests {
         let help = command().render_help().to_string();
         for line in help.lines() {
             assert!(line.chars().count() <= 100, "{} characters: {line}", line.chars().count());
+        }
+    }
+
+    #[test]
+    fn a_cap_below_nothing_is_told_in_words_and_not_as_an_unexpected_argument() {
+        let told = wrong_rate(&["callgate", "cap", "s", "x", "-1/minute"]).unwrap_or_default();
+        assert!(told.starts_with("-1/minute is less than nothing"), "{told}");
+        for words in [["callgate", "cap", "s", "-n"], ["callgate", "log", "-n", "-1"]] {
+            assert_eq!(wrong_rate(&words), None);
         }
     }
 

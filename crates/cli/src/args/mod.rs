@@ -2,6 +2,7 @@
 
 mod approvals;
 mod clients;
+mod examples;
 mod help;
 mod history;
 mod policy;
@@ -15,7 +16,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use approvals::*;
 pub(crate) use clients::*;
-pub(crate) use help::{command, meant};
+pub(crate) use help::{command, meant, wrong_rate};
 pub(crate) use history::*;
 pub(crate) use policy::*;
 pub(crate) use risk::*;

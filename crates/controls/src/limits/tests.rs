@@ -283,7 +283,8 @@ fn a_locked_database_refuses_after_a_while() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let start = std::time::Instant::now();
     assert!(matches!(limits.take_for("c", &[share(&limit)]), Err(NotTaken::Store(_))));
-    assert!(start.elapsed() < Duration::from_secs(4));
+    // Not for ever: on a machine that is full of other work it takes longer than the database waits.
+    assert!(start.elapsed() < Duration::from_secs(30));
     other.execute_batch("ROLLBACK").unwrap();
     assert!(is_capped(limits.take_for("c", &[share(&limit)])).is_none());
 }

@@ -7,11 +7,11 @@ use callgate_clients::survey::{Entry, State, entries, everything};
 use callgate_controls::catalogue;
 use callgate_home::running;
 use callgate_policy::{fits, same_client};
-use callgate_text::{name, quoted};
+use callgate_text::{harmless, name, quoted};
 use callgate_wiring::client_name;
 
 use crate::Desk;
-use crate::view::Target;
+use crate::view::{Done, Target};
 
 impl Desk {
     /// One sentence each. Reads clients' files: to be asked when the act is done, which must not wait for it.
@@ -39,6 +39,17 @@ impl Desk {
             .collect();
         told.extend(open);
         told
+    }
+
+    /// With what the disk said, if what was done just now is in force and may not outlive a power loss.
+    pub(crate) fn with_unconfirmed(&self, done: Done) -> Done {
+        let Some(error) = self.home.take_unconfirmed() else { return done };
+        let mut caveats = done.caveats;
+        caveats.push(format!(
+            "the disk did not confirm it ({}): it is in force, and may be gone after a power loss; look at the disk, then do it once more",
+            harmless(&error.to_string())
+        ));
+        Done { caveats, ..done }
     }
 
     /// That a pause of everything refuses nothing, since the gate is in front of nothing.

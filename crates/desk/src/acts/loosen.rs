@@ -120,7 +120,7 @@ impl Desk {
             return done;
         }
         let caveats = kept.value.about().map(|target| self.caveats(&target)).unwrap_or_default();
-        Ok(Done { caveats, ..done? })
+        Ok(self.with_unconfirmed(Done { caveats, ..done? }))
     }
 
     /// Forgets a question: no, or never mind.

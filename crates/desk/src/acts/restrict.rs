@@ -58,7 +58,7 @@ impl Desk {
             (_, Some(target)) => self.caveats(&target),
             (_, None) => Vec::new(),
         };
-        Ok(Done { caveats, ..done })
+        Ok(self.with_unconfirmed(Done { caveats, ..done }))
     }
 
     /// Restricts at once, and looks at nothing else.

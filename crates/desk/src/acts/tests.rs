@@ -167,6 +167,18 @@ fn a_block_holds_for_its_client_says_so_and_is_on_record() {
 }
 
 #[test]
+fn a_rule_that_the_disk_did_not_confirm_holds_and_the_person_hears_it_once() {
+    let room = Room::with(OPEN);
+    let block = Restriction::Block { target: target(Some("x"), None), reason: None };
+    room.desk.home().note_unconfirmed(std::io::Error::other("input/output error"));
+    let done = room.restrict(&block);
+    let told = |done: &Done| done.caveats.iter().any(|caveat| caveat.contains("(input/output error)"));
+    assert!(told(&done), "{:?}", done.caveats);
+    assert!(!room.passes("claude", "x"));
+    assert!(!told(&room.restrict(&block)));
+}
+
+#[test]
 fn every_restriction_restricts_and_undo_gives_every_byte_back() {
     let url = r#"{"url":"file:///etc"}"#;
     for client in [Some("cursor"), None] {

@@ -86,7 +86,7 @@ impl Desk {
             // The disk said no, not the person: they may try again.
             undos.put_back(kept);
         }
-        undone
+        undone.map(|done| self.with_unconfirmed(done))
     }
 
     fn take_back(&self, now: &Moment, undoable: &Undoable) -> Result<Done, DeskError> {
@@ -191,7 +191,7 @@ impl Desk {
         let mut kept = undos.take(token, &now).ok_or(DeskError::TooLate(TOO_LATE))?;
         let given = self.set_reason(&mut kept.value, &reason);
         undos.put_back(kept);
-        given
+        given.map(|done| self.with_unconfirmed(done))
     }
 
     fn set_reason(&self, undoable: &mut Undoable, reason: &str) -> Result<Done, DeskError> {

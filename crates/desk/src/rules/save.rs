@@ -40,5 +40,6 @@ pub(super) fn of(desk: &Desk, server: &str, base_text: &str, text: &str) -> Resu
     let version = change.commit(&held, &desk.edit_context(), None)?;
     drop(held);
     let undo = if changed { Some(desk.keep_saved(&words, &change)?) } else { None };
-    Ok(SaveAnswer::Done(Done { undo, version: Some(version), ..Done::said(words, Some(server)) }))
+    let done = Done { undo, version: Some(version), ..Done::said(words, Some(server)) };
+    Ok(SaveAnswer::Done(desk.with_unconfirmed(done)))
 }

@@ -80,6 +80,31 @@ fn what_ages_out_leaves_one_row_a_day_and_loosenings_stay() {
 }
 
 #[test]
+fn a_home_full_of_loosenings_keeps_its_ceiling_and_the_newest_of_them() {
+    let (_folder, home) = home();
+    let clock = ManualClock::new();
+    let settings = Settings::default();
+    let (kept, now) = (removals::KEPT_LOOSENINGS, clock.now().wall_ms);
+    let writer = open_writer(&home, 0).unwrap();
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+               INSERT INTO events(at_ms, kind, server, text) SELECT ?2 + i, 'loosened', 's', 'x ' || i FROM n";
+    writer.connection.execute(sql, (kept + 700, now)).unwrap();
+    let trimmed = |room: i64| {
+        (0..100).take_while(|_| !trim(&writer.connection, &settings, now, room).unwrap().is_done()).count()
+    };
+    // With room for them they stay, however old.
+    trimmed(i64::MAX / 2);
+    assert_eq!(events(&home).len(), usize::try_from(kept).unwrap() + 700);
+    assert!(trimmed(0) < 100, "it comes to an end");
+    let rows = events(&home);
+    let left: Vec<&str> =
+        rows.iter().filter(|(kind, _)| *kind == EventKind::Loosened).map(|(_, text)| text.as_str()).collect();
+    assert_eq!((left.len(), left.last()), (usize::try_from(kept).unwrap(), Some(&"x 2700")));
+    let (_, told) = rows.iter().find(|(kind, _)| *kind == EventKind::Expired).unwrap();
+    assert!(told.contains("700 events of s ("), "{told}");
+}
+
+#[test]
 fn the_ceiling_holds_in_short_steps() {
     let (_folder, home) = home();
     let clock = Arc::new(ManualClock::new());

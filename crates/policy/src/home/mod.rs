@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use callgate_protocol::json::Raw;
 use memchr::{memchr, memchr_iter, memchr2_iter};
 
-use crate::percent;
+use crate::{address, percent};
 use lead::{Lead, Named, below_root, expansion_at_end, lead, names_folder};
 use spelling::{Effort, Spelled, behind_expansion, spelled};
 
@@ -108,26 +108,43 @@ impl HomeGuard {
         let mut effort = Effort::for_text(text.as_bytes());
         let above = Above { args: text, parent: &self.parent, named: OnceCell::new() };
         strings(text).any(|string| {
-            let mut reading = unescape(string);
-            // A text may be encoded more than once; each reading counts.
-            for _ in 0..4 {
-                if self.is_read_in(&reading, &above, &mut effort)
-                    || shell_escapes(&reading)
-                        .is_some_and(|undone| self.is_read_in(&undone, &above, &mut effort))
-                {
-                    return true;
-                }
-                match percent::decode(&reading) {
-                    Some(next) => reading = Cow::Owned(next),
-                    None => return false,
-                }
-            }
-            false
+            let plain = unescape(string);
+            let undone = shell_escapes(&plain);
+            // Browsers join an address that was broken before they decode it.
+            let opened: Vec<String> =
+                undone.iter().map(String::as_str).chain([&*plain]).flat_map(address::files_opened).collect();
+            self.is_decoded_in(plain, &above, &mut effort)
+                || opened.into_iter().any(|text| {
+                    let mut effort = Effort::for_text(text.as_bytes());
+                    self.is_decoded_in(text.into(), &above, &mut effort)
+                })
         })
+    }
+
+    fn is_decoded_in(&self, mut reading: Cow<'_, str>, above: &Above<'_>, effort: &mut Effort) -> bool {
+        // A text may be encoded more than once; each reading counts.
+        for _ in 0..4 {
+            if self.is_read_in(&reading, above, effort)
+                || shell_escapes(&reading).is_some_and(|undone| self.is_read_in(&undone, above, effort))
+            {
+                return true;
+            }
+            match percent::decode(&reading) {
+                Some(next) => reading = Cow::Owned(next),
+                None => return false,
+            }
+        }
+        false
     }
 
     fn is_read_in(&self, text: &str, above: &Above<'_>, effort: &mut Effort) -> bool {
         let text = shown(text);
+        self.is_spelled_in(&text, above, effort)
+            || address::files_opened(&text)
+                .any(|text| self.is_spelled_in(&text, above, &mut Effort::for_text(text.as_bytes())))
+    }
+
+    fn is_spelled_in(&self, text: &str, above: &Above<'_>, effort: &mut Effort) -> bool {
         let bytes = text.as_bytes();
         if has_at(bytes, b'_', VARIABLE_JOINT, VARIABLE)
             || (self.telling && has_at(bytes, b'~', SHORTENED.len() - 1, SHORTENED))
@@ -153,7 +170,7 @@ impl HomeGuard {
                 }
             }
             match spelled(bytes, at, self.name.as_bytes(), effort) {
-                Some((kind, end)) => self.is_meant(&text, (at, end), (kind, start), above, effort),
+                Some((kind, end)) => self.is_meant(text, (at, end), (kind, start), above, effort),
                 None => false,
             }
         });
@@ -241,8 +258,10 @@ fn may_be_named_in(text: &[u8]) -> bool {
     memchr_iter(b'.', text).any(|at| match (after(at, 1), after(at, 2)) {
         (Some(b'c' | b'C'), Some(b'a' | b'A')) => true,
         (Some(b'c' | b'C'), next) => !letter(next) && !nothing(next),
-        // The end of a line, or a tab.
-        (Some(b'\\'), Some(b'n' | b'r' | b't')) => false,
+        // The end of a line, or a tab: inside of an address they are nothing.
+        (Some(b'\\'), Some(b'n' | b'r' | b't')) => {
+            matches!(behind_breaks(&text[at + 1..]), Some(b'c' | b'C' | b'\\'))
+        }
         (next, _) => !letter(next) && !nothing(next),
     }) || memchr_iter(b'\\', text).any(|at| match after(at, 1) {
         Some(b'u') => text[at + 2..].starts_with(b"00") && matches!(after(at, 4), Some(b'0'..=b'7')),
@@ -250,11 +269,20 @@ fn may_be_named_in(text: &[u8]) -> bool {
         _ => false,
     }) || memchr_iter(b'%', text).any(|at| letter(after(at, 1)))
         || memchr2_iter(b'$', b'`', text).any(|at| after(at, 1) != Some(b'"'))
-        || memchr_iter(b'~', text).any(|at| after(at, 1).is_some_and(|byte| byte.is_ascii_digit()))
+        || memchr_iter(b'~', text)
+            .any(|at| behind_breaks(&text[at + 1..]).is_some_and(|byte| byte.is_ascii_digit()))
         || memchr_iter(b'/', text).any(|at| matches!(after(at, 1), Some(b'?' | b'[')))
         || memchr_iter(b'_', text).any(|at| {
             matches!(after(at, 1), Some(b'h' | b'H')) && at > 0 && matches!(text[at - 1], b'e' | b'E')
         })
+}
+
+/// What follows the tabs and ends of lines that `text` begins with, as JSON has them.
+fn behind_breaks(mut text: &[u8]) -> Option<u8> {
+    while let [b'\\', b'n' | b'r' | b't', rest @ ..] = text {
+        text = rest;
+    }
+    text.first().copied()
 }
 
 /// May a part of a path begin at `at`? Behind a slash, with what may stand for nothing between.

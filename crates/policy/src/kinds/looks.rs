@@ -4,9 +4,13 @@
 //! the looks of each of these readings. One that cannot be decoded for sure looks like everything, so that whoever judges it
 //! refuses it.
 
+use crate::address;
 use crate::file::ArgumentKind;
 use crate::path;
 use crate::percent;
+
+/// Schemes that need no slashes behind them.
+const BARE: [&str; 7] = ["file", "data", "javascript", "blob", "about", "view-source", "chrome"];
 
 /// Longer texts, without what surrounds them, look like nothing: no system takes such a path, and no browser such an address.
 const LONGEST: usize = 64 << 10;
@@ -14,14 +18,31 @@ const LONGEST: usize = 64 << 10;
 /// Has any reading of this one line the looks of this kind?
 pub(super) fn like(kind: ArgumentKind, text: &str) -> bool {
     let text = text.trim_matches(|c: char| is_unseen(c) || c.is_whitespace() || path::QUOTES.contains(&c));
-    if text.len() > LONGEST || text.contains(['\n', '\r']) {
+    if text.len() > LONGEST {
         return false;
+    }
+    if text.contains(['\n', '\r']) {
+        return is_broken_address(kind, text);
     }
     let seen = |text: &str| match kind {
         ArgumentKind::Paths => is_path(text),
         ArgumentKind::Urls => is_url(text),
     };
     any_reading(text, seen)
+}
+
+/// An address in several lines, which are one to a browser. Words that begin with an address are no address, nor is a list of
+/// settings: those have a blank somewhere, and it has none, or its scheme itself is broken, or goes on with what only an address does.
+fn is_broken_address(kind: ArgumentKind, text: &str) -> bool {
+    let opened = address::as_opened(text);
+    let is_one = match kind {
+        ArgumentKind::Paths => is_file_url(&opened),
+        ArgumentKind::Urls => is_url(&opened),
+    };
+    let Some((before, after)) = text.split_once(':') else { return false };
+    let is_local =
+        BARE.contains(&before.to_ascii_lowercase().as_str()) && !after.starts_with(char::is_whitespace);
+    is_one && (!opened.contains(' ') || before.contains(['\n', '\r']) || is_local)
 }
 
 /// Is there more than one name in it?
@@ -111,7 +132,6 @@ fn starts_with_variable(text: &str) -> bool {
 
 /// With a scheme, as those who open addresses read it.
 pub(super) fn is_url(text: &str) -> bool {
-    const BARE: [&str; 7] = ["file", "data", "javascript", "blob", "about", "view-source", "chrome"];
     const LENIENT: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
     scheme(text).is_some_and(|(scheme, rest)| {
         rest.starts_with("//")

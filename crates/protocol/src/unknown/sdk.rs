@@ -15,6 +15,10 @@ pub struct Sdk {
     stateless: bool,
     /// What the server adds to its results where there is no handshake.
     meta: String,
+    /// It said that it takes subscriptions.
+    subscribes: bool,
+    /// It said that it completes arguments.
+    completes: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +41,21 @@ enum Dialect {
 impl Sdk {
     /// From the whole line that answered the handshake.
     pub fn of_handshake(line: &str) -> Sdk {
-        Sdk { dialect: Dialect::of_handshake(line), ..Sdk::default() }
+        let result = Raw::parse(line).ok().and_then(|line| line.get("result"));
+        let said = result.and_then(|result| result.get("capabilities"));
+        let resources = said.and_then(|said| said.get("resources"));
+        let subscribes = resources.and_then(|resources| resources.get("subscribe")).and_then(Raw::as_bool);
+        Sdk {
+            dialect: Dialect::of_handshake(line),
+            subscribes: subscribes == Some(true),
+            completes: said.and_then(|said| said.get("completions")).is_some(),
+            ..Sdk::default()
+        }
+    }
+
+    /// The same of a server that took a subscription: some do and say that they do not.
+    pub fn that_subscribes(self) -> Sdk {
+        Sdk { subscribes: true, ..self }
     }
 
     /// Where there is no handshake: from a list of the server's, if there was one.
@@ -52,7 +70,7 @@ impl Sdk {
             _ if line.contains(r#""_meta":{"fastmcp":"#) => Dialect::FastMcp2,
             _ => Dialect::Python2,
         };
-        Sdk { dialect, stateless: true, meta: meta.to_owned() }
+        Sdk { dialect, stateless: true, meta: meta.to_owned(), ..Sdk::default() }
     }
 
     /// What its servers answer for a thing that they do not have.
@@ -91,8 +109,42 @@ impl Sdk {
             (Thing::Prompt, D::FastMcp1) => error(0, "Unknown prompt: '{}'"),
             (Thing::Prompt, D::FastMcp2) => error(-32602, "Unknown prompt: '{}'"),
             (Thing::Prompt, D::Specification) => error(-32602, "Unknown prompt: {}"),
+
+            (Thing::Subscription | Thing::Unsubscription, _) if self.subscribes => self.accepted(),
+            (Thing::Subscription, _) => self.no_method("resources/subscribe"),
+            (Thing::Unsubscription, _) => self.no_method("resources/unsubscribe"),
         };
         UnknownForm(form)
+    }
+
+    /// What its servers answer when arguments are to be completed of a thing that they do not have.
+    pub fn unknown_completion(&self, thing: Thing) -> UnknownForm {
+        match thing {
+            _ if !self.completes => UnknownForm(self.no_method("completion/complete")),
+            Thing::Resource if self.dialect == Dialect::TypeScript1 => {
+                UnknownForm(error(-32602, "MCP error -32602: Resource template {} not found"))
+            }
+            thing => self.unknown(thing),
+        }
+    }
+
+    /// Their SDKs look at no address: whoever made the server would have to.
+    fn accepted(&self) -> String {
+        match self.dialect {
+            Dialect::TypeScript1 | Dialect::TypeScript2 | Dialect::TypeScriptPlain => {
+                format!(r#"{{"result":{{}},"jsonrpc":"2.0","id":{ID}}}"#)
+            }
+            _ => format!(r#"{{"jsonrpc":"2.0","id":{ID},"result":{{}}}}"#),
+        }
+    }
+
+    fn no_method(&self, method: &str) -> String {
+        match self.dialect {
+            Dialect::Python2 | Dialect::FastMcp2 => format!(
+                r#"{{"jsonrpc":"2.0","id":{ID},"error":{{"code":-32601,"message":"Method not found","data":"{method}"}}}}"#
+            ),
+            _ => error(-32601, "Method not found"),
+        }
     }
 
     /// Without a handshake every result says that it is whole, and whose it is.

@@ -112,7 +112,7 @@ const STATELESS: [(&str, [&str; 3]); 3] = [
 ];
 
 fn named(thing: Thing, name: &str) -> String {
-    if thing == Thing::Resource { format!("s://{name}") } else { name.to_owned() }
+    if thing.listed_as() == Thing::Resource { format!("s://{name}") } else { name.to_owned() }
 }
 
 #[test]
@@ -132,6 +132,36 @@ fn before_anything_was_seen_an_answer_is_that_of_the_servers_sdk() {
     }
     let whole = answer(&Sdk::stateless(None).unknown(Thing::Tool), "10", "no_such");
     assert!(whole.ends_with(r#""isError":true,"resultType":"complete"}}"#), "{whole}");
+}
+
+/// As measured with a server of each SDK that says nothing of subscriptions, in the order above, and with one that does.
+#[test]
+fn a_subscription_to_a_hidden_resource_is_answered_as_the_servers_sdk_answers_any() {
+    const PLAIN: &str = r#"{"jsonrpc":"2.0","id":10,"error":{"code":-32601,"message":"Method not found"}}"#;
+    const WITH_DATA: &str = r#"{"jsonrpc":"2.0","id":10,"error":{"code":-32601,"message":"Method not found","data":"resources/subscribe"}}"#;
+    let id = IdKey::from_lexeme("10").unwrap();
+    let said = |form: UnknownForm| String::from_utf8(form.answer(Thing::Subscription, &id, "s://x")).unwrap();
+    for ((line, _), wanted) in SDKS.iter().zip([PLAIN, PLAIN, PLAIN, WITH_DATA, WITH_DATA, PLAIN, PLAIN]) {
+        let sdk = Sdk::of_handshake(line);
+        assert_eq!(said(sdk.unknown(Thing::Subscription)), wanted, "{line}");
+        let completion = said(sdk.unknown_completion(Thing::Prompt));
+        assert_eq!(completion, wanted.replace("resources/subscribe", "completion/complete"), "{line}");
+        assert_eq!(
+            said(sdk.unknown(Thing::Unsubscription)),
+            wanted.replace("subscribe", "unsubscribe"),
+            "{line}"
+        );
+        let taken = said(sdk.that_subscribes().unknown(Thing::Subscription));
+        assert!(Thing::Subscription.is_accepted_by(&taken) && !Thing::Resource.is_accepted_by(&taken));
+        assert_eq!(taken.starts_with(r#"{"result":{}"#), line.starts_with(r#"{"result""#), "{line}");
+    }
+    let everything = r#"{"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{}},"serverInfo":{"name":"s","version":"1"}},"jsonrpc":"2.0","id":1}"#;
+    let sdk = Sdk::of_handshake(everything);
+    for thing in [Thing::Subscription, Thing::Unsubscription] {
+        assert_eq!(said(sdk.unknown(thing)), r#"{"result":{},"jsonrpc":"2.0","id":10}"#);
+    }
+    let template = r#"{"jsonrpc":"2.0","id":10,"error":{"code":-32602,"message":"MCP error -32602: Resource template s://x not found"}}"#;
+    assert_eq!(said(sdk.unknown_completion(Thing::Resource)), template);
 }
 
 #[test]

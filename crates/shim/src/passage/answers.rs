@@ -40,13 +40,14 @@ impl Passage<'_> {
 
     fn unknown(&self, request: &ClientRequest<'_>) -> Vec<u8> {
         let Request { method, name, params, .. } = &request.request;
-        let (thing, name) = match (Thing::used_by(method), completion_ref(*params)) {
-            (Some(thing), _) => (thing, name.clone()),
-            (None, Ok(Ref::Prompt(name))) => (Thing::Prompt, name),
-            (None, Ok(Ref::Resource(uri))) => (Thing::Resource, uri),
-            (None, _) => (Thing::Resource, name.clone()),
-        };
-        self.relay.unknown_answers.answer(thing, &request.key, &name, request.request.is_stateless())
+        let (answers, key, stateless) =
+            (&self.relay.unknown_answers, &request.key, request.request.is_stateless());
+        match (Thing::used_by(method), completion_ref(*params)) {
+            (Some(thing), _) => answers.answer(thing, key, name, stateless),
+            (None, Ok(Ref::Prompt(name))) => answers.completion(Thing::Prompt, key, &name, stateless),
+            (None, Ok(Ref::Resource(uri))) => answers.completion(Thing::Resource, key, &uri, stateless),
+            (None, _) => answers.answer(Thing::Resource, key, name, stateless),
+        }
     }
 
     /// Is it known not to exist? Told otherwise than what is hidden, what nothing speaks for would tell what that is.

@@ -98,7 +98,10 @@ impl FromServer<'_> {
         place: Option<LineSpan>,
     ) {
         let is_error = matches!(&message.body, Body::Response { outcome: Reply::Error(_), .. });
-        let unlisted = unlisted.filter(|_| is_error || message.tool_failed());
+        let tells = |call: &UnlistedRequest| {
+            is_error || message.tool_failed() || call.thing != call.thing.listed_as()
+        };
+        let unlisted = unlisted.filter(|call| tells(call));
         out.unlisted.extend(unlisted.map(|call| (message.wire(), call)));
         out.deliver(message, place);
     }

@@ -342,11 +342,49 @@ fn no_address_or_path_of_the_codegen_servers_is_left_without_a_rule() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/servers");
     let lists = ["runautomation.json", "playwright-stealth.json"];
     let real = lists.iter().filter_map(|name| std::fs::read_to_string(folder.join(name)).ok());
-    for text in real.chain([include_str!("stand_in.json").to_owned()]) {
+    let stand_ins = [include_str!("stand_in.json"), STEALTH];
+    for text in real.chain(stand_ins.map(str::to_owned)) {
         let list: Value = serde_json::from_str(&text).unwrap();
         let tools = list.get("tools").unwrap_or(&list).as_array().unwrap();
         assert_eq!(unheld(tools), Vec::<String>::new());
     }
+}
+
+/// The 29 tools of playwright-stealth with their arguments, without its words.
+const STEALTH: &str = include_str!("stand_in_stealth.json");
+
+#[test]
+fn the_stealth_server_gets_every_ready_made_rule_of_its_kin() {
+    let list: Value = serde_json::from_str(STEALTH).unwrap();
+    let names: Vec<&str> =
+        list.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let catalogue = include_str!("../../../../risk/catalogue/playwright-stealth.json");
+    assert_eq!(names.len(), 29);
+    assert!(names.iter().all(|name| catalogue.contains(&format!("\"{name}\""))), "{names:?}");
+    let tools = listed(&[
+        "start_codegen_session options",
+        "end_codegen_session sessionId",
+        "clear_codegen_session sessionId",
+        "playwright_navigate url",
+        "playwright_post url value",
+        "playwright_save_as_pdf outputPath",
+        "playwright_screenshot downloadsDir",
+    ]);
+    let ids: Vec<String> = self::list(OPEN, &tools).into_iter().map(|ready| ready.id).collect();
+    assert_eq!(
+        ids,
+        ["output-inside", "web-only", "one-open-session", "own-sessions-only", "keep-unfinished"]
+    );
+    let policy = Policy::parse(&all_applied(&tools)).unwrap();
+    for (tool, args) in [
+        ("playwright_navigate", json!({ "url": "fi\tle:///etc/passwd" })),
+        ("playwright_post", json!({ "url": "file:///etc/passwd", "value": "x" })),
+        ("playwright_save_as_pdf", json!({ "outputPath": "/etc" })),
+        ("playwright_screenshot", json!({ "name": "x", "downloadsDir": "/etc" })),
+    ] {
+        assert!(refuses(&policy, tool, &args), "{tool}");
+    }
+    assert!(!refuses(&policy, "playwright_navigate", &json!({ "url": "https://example.com" })));
 }
 
 #[test]
