@@ -300,6 +300,16 @@ pub(crate) fn ask(loosening: &Loosening, word: &str) -> anyhow::Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a limit has counted is forgotten.
+pub(crate) fn reset(server: &str, counter: &str) -> anyhow::Result<ExitCode> {
+    let desk = desk()?;
+    let question = desk.ask_to_reset(server, counter).map_err(told)?;
+    confirm::questions([&question], "reset")?;
+    let done = desk.confirm(&question.token).map_err(told)?;
+    tell(&Screen::new(), &desk, &done, false);
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Whether a server has no policy of its own yet.
 fn is_first(desk: &Desk, server: &str) -> bool {
     !desk.home().policy(server).exists()

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use callgate_clients::System;
 use callgate_controls::allowance::{self, What};
+use callgate_controls::control::Wish;
 use callgate_desk::Desk;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
@@ -45,6 +46,10 @@ struct Place {
 enum Act {
     Restrict(Restriction),
     Loosen(Loosening),
+    /// The last change of the policy is taken back.
+    Revert,
+    /// This counter starts anew.
+    Reset(&'static str),
 }
 
 struct Row {
@@ -86,12 +91,18 @@ impl Place {
     }
 
     fn done(&self, act: &Act) -> Done {
-        match act {
-            Act::Restrict(restriction) => self.desk.restrict(restriction).unwrap(),
-            Act::Loosen(loosening) => match self.desk.loosen(loosening).unwrap() {
-                Answer::Done(done) => done,
-                Answer::Ask(question) => self.desk.confirm(&question.token).unwrap(),
-            },
+        let answer = match act {
+            Act::Restrict(restriction) => Answer::Done(self.desk.restrict(restriction).unwrap()),
+            Act::Loosen(loosening) => self.desk.loosen(loosening).unwrap(),
+            Act::Revert => {
+                let change = self.history().timeline(SERVER).unwrap().pop().unwrap().id;
+                self.desk.loosen(&Loosening::Revert { server: SERVER.to_owned(), change }).unwrap()
+            }
+            Act::Reset(counter) => Answer::Ask(self.desk.ask_to_reset(SERVER, counter).unwrap()),
+        };
+        match answer {
+            Answer::Done(done) => done,
+            Answer::Ask(question) => self.desk.confirm(&question.token).unwrap(),
         }
     }
 
@@ -139,7 +150,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Every act that the command line has.
+/// Every act of the command line that changes what calls are held against.
 fn table() -> Vec<Row> {
     let one = || target(Some(TOOL), Some(CLIENT));
     let every = || target(Some(TOOL), None);
@@ -247,6 +258,32 @@ fn table() -> Vec<Row> {
             before: vec![Act::Restrict(pause())],
             ..loosen(Loosening::Resume { server: None, client: None }, "resume", &["resume"])
         },
+        restrict(
+            Restriction::Ask { target: one(), reason: None },
+            &["ask", SERVER, TOOL, "--client", CLIENT],
+        ),
+        restrict(
+            Restriction::Ask { target: every(), reason: Some("mine".to_owned()) },
+            &["ask", SERVER, TOOL, "--reason", "mine"],
+        ),
+        Row {
+            before: vec![Act::Restrict(block(every()))],
+            typed: "revert",
+            ..row(Act::Revert, &["policy", "revert", SERVER])
+        },
+        // It opens nothing, so that nobody is asked.
+        Row {
+            before: vec![Act::Restrict(block(every())), Act::Loosen(Loosening::Allow { target: every() })],
+            ..row(Act::Revert, &["policy", "revert", SERVER])
+        },
+        Row {
+            before: vec![Act::Restrict(cap(5, None))],
+            typed: "reset",
+            ..row(
+                Act::Reset("get_codegen_session_cap"),
+                &["counters", SERVER, "--reset", "get_codegen_session_cap"],
+            )
+        },
     ]
 }
 
@@ -328,6 +365,7 @@ fn the_same_act_leaves_the_same_whoever_made_it() {
             Act::Restrict(act) if format!("{act:?}").contains(CLIENT) => "",
             Act::Loosen(Loosening::AllowNext { .. } | Loosening::Resume { server: None, .. }) => "",
             Act::Loosen(act) if format!("{act:?}").contains(CLIENT) => "",
+            Act::Revert | Act::Reset(_) => "",
             _ => "callgate-demo is not behind the gate in Cursor",
         };
         let besides = caveats.join("");
@@ -353,6 +391,26 @@ fn the_same_act_leaves_the_same_whoever_made_it() {
             assert_eq!(of_watch, left, "{keys}");
         }
     }
+}
+
+/// They leave no rule.
+#[test]
+fn what_is_asked_of_servers_and_calls_is_answered_in_the_same_words() {
+    let place = Place::new();
+    for (command, wish) in [("stop", Wish::Stop), ("start", Wish::Start), ("restart", Wish::Restart)] {
+        let told = place.desk.ask_server(SERVER, None, wish).unwrap_err().to_string();
+        let said = place.callgate.fail(&[command, SERVER]);
+        assert!(said.contains(&told), "{command}: {told:?} is not in {said:?}");
+    }
+    let call = place.call();
+    let told = match place.desk.cancel_call(&call) {
+        Ok((_, done)) => done.words,
+        Err(error) => error.to_string(),
+    };
+    let ended = place.callgate.run(&["cancel", &call]);
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert!(said.contains(&told), "{told:?} is not in {said:?}");
 }
 
 #[test]

@@ -2,19 +2,16 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
 use callgate_controls::CounterKind;
 use callgate_controls::counters::{self, CounterRow};
 use callgate_desk::inventory::Purpose;
 use callgate_home::Home;
-use callgate_home::clock::{Clock, SystemClock};
-use callgate_journal::{EventKind, Origin, record_event};
+use callgate_home::clock::SystemClock;
 use callgate_policy::{Limit, Policy, UNIT, Window};
 use serde_json::json;
 
 use crate::act;
 use crate::args::CountersArgs;
-use crate::confirm;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &CountersArgs) -> anyhow::Result<ExitCode> {
@@ -23,7 +20,7 @@ pub(crate) fn run(args: &CountersArgs) -> anyhow::Result<ExitCode> {
     let purpose = if args.reset.is_some() { Purpose::Loosen } else { Purpose::Look };
     act::known_server(&args.server, purpose)?;
     match &args.reset {
-        Some(counter) => reset(&home, &args.server, counter),
+        Some(counter) => act::reset(&args.server, counter),
         None => list(&home, args),
     }
 }
@@ -100,28 +97,4 @@ fn limits(home: &Home, server: &str) -> Vec<Limit> {
 fn used(row: &CounterRow) -> f64 {
     let unit = if row.kind == CounterKind::Sum { UNIT } else { 1 };
     row.used as f64 / unit as f64
-}
-
-fn reset(home: &Home, server: &str, counter: &str) -> anyhow::Result<ExitCode> {
-    let listed =
-        counters::list(home, server, &SystemClock::default())?.iter().any(|row| row.counter == counter);
-    // Counters that were lost are used up without being on any list.
-    let named = || limits(home, server).iter().any(|limit| limit.counter == counter);
-    if !listed && !named() {
-        bail!(
-            "server {server} has no counter {counter:?}; `callgate counters {}` lists them",
-            screen::quoted(server)
-        );
-    }
-    let what = format!(
-        "start the counter \"{}\" of server {server} anew (also for other servers, if they share it)",
-        screen::harmless(counter)
-    );
-    confirm::loosening(&what, "reset")?;
-    let now = SystemClock::default().now().wall_ms;
-    record_event(home, now, EventKind::Loosened, Some(server), Some(Origin::Cli), &what)
-        .context("this cannot be recorded, so it was not done")?;
-    counters::reset(home, server, counter, &SystemClock::default())?;
-    Screen::new().line(&format!("The counter \"{}\" of {server} starts anew.", screen::harmless(counter)));
-    Ok(ExitCode::SUCCESS)
 }

@@ -55,6 +55,11 @@ pub(crate) enum Plan {
         client: Option<String>,
         seen: Switch,
     },
+    /// What a limit has counted.
+    ResetCounter {
+        server: String,
+        counter: String,
+    },
     RestoreDefault {
         /// What was wrong with it.
         seen: Unusable,
@@ -82,7 +87,10 @@ impl Plan {
             Plan::Resume { server: Some(server), client, .. } => {
                 Some(Target { server: server.clone(), tool: None, client: client.clone() })
             }
-            Plan::Resume { .. } | Plan::RestoreDefault { .. } | Plan::Forget { .. } => None,
+            Plan::Resume { .. }
+            | Plan::ResetCounter { .. }
+            | Plan::RestoreDefault { .. }
+            | Plan::Forget { .. } => None,
         }
     }
 }
@@ -193,6 +201,7 @@ impl Desk {
                 let ends_ms = Some(granted.ends_ms);
                 Ok(Done { ends_ms, siblings, back, ..Done::said(done.clone(), Some(server)) })
             }
+            Plan::ResetCounter { server, counter } => self.reset_counter(server, counter),
             Plan::RestoreDefault { seen } => self.restore_default(seen),
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
@@ -495,7 +504,9 @@ impl Desk {
         }
         let done = format!("Took back a change of {shown}: {summary}");
         if change.loosened().is_empty() {
-            return self.make(&held, &change, done).map(Answer::Done);
+            let done = self.make(&held, &change, done)?;
+            let back = done.version.as_deref().map(|version| self.revert_command(server, version));
+            return Ok(Answer::Done(self.with_unconfirmed(Done { back, ..done })));
         }
         drop(held);
         let words = format!("Take back this change of {shown}?");

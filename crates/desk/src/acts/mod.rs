@@ -5,6 +5,7 @@
 
 mod advice;
 mod caveats;
+mod counter;
 mod forget;
 mod inverse;
 mod loosen;

@@ -3,12 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use callgate_desk::change::texts_of;
 use callgate_desk::inventory::Purpose;
+use callgate_desk::view::Loosening;
 use callgate_history::{History, PolicyChange};
 use callgate_home::Home;
 use callgate_journal::Origin;
-use callgate_policy::edit;
 use callgate_text::local;
 use callgate_wiring::unified;
 use serde_json::json;
@@ -111,18 +110,7 @@ pub(super) fn revert(args: &RevertArgs) -> anyhow::Result<ExitCode> {
         None => last_change(&history, server)?,
         Some(which) => change_named(&history, server, which)?,
     };
-    let (before, after) = texts_of(&history, server, &change)?;
-    let edit = |current: &str| Ok(edit::revert(current, &before, &after)?);
-    change::loosen(&home, server, &edit, "revert", |planned| {
-        let loosened = planned.loosened();
-        Ok((!loosened.is_empty()).then(|| {
-            format!(
-                "take version {} of {server} back, and loosen it: {}",
-                change.version,
-                loosened.join("; ")
-            )
-        }))
-    })
+    act::ask(&Loosening::Revert { server: server.to_owned(), change: change.id }, "revert")
 }
 
 /// A change by its number (`#3`), or by the version that it made, if only one did.
