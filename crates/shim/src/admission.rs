@@ -137,7 +137,7 @@ impl<'r> Admission<'r> {
             Some(Ok(leave)) => leave,
         };
         if let Some(found) = leave {
-            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.id.spend_key()));
+            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.spend));
             let leave = Leave { waived: Waived::Asking, rule, spend, words: found.words };
             match self.attempt(request, evidence, &leave, line) {
                 // Somebody was quicker: then it is asked about anew.

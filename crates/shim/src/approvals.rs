@@ -79,6 +79,7 @@ struct AskedCall {
 /// What lets a call through that was asked about.
 pub(crate) struct GivenLeave {
     pub(crate) id: ApprovalId,
+    pub(crate) spend: String,
     /// For the record.
     pub(crate) words: String,
 }
@@ -123,7 +124,7 @@ impl Approvals {
                 }
                 (None, ..) => "approved".to_owned(),
             };
-            GivenLeave { id: approval.id, words }
+            GivenLeave { id: approval.id, spend: leave.spend_key(), words }
         }))
     }
 
