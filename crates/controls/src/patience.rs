@@ -1,6 +1,6 @@
 //! Patience of clients: how long each waits for the answer to a call, and so how long one may be held for a person.
 //!
-//! The table has what is known of clients; what a client taught a gate by giving up is remembered in `control/patience.json`
+//! The table has what is known of clients; what a client taught a gate by giving up, a call or the session, is remembered in `control/patience.json`
 //! and only ever shortens that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
 //! call is answered well before its client's clock.
 

@@ -163,6 +163,9 @@ impl<'r> Clerk<'r> {
         }
         let absent = signs && !decider::is_present(&relay.approvals.home);
         let client = relay.client.name();
+        if closed && !relay.pending.is_closed() {
+            self.hung_up();
+        }
         for one in std::mem::take(&mut self.waiting) {
             let (state, words) = standing.as_ref().map_or((State::Open, None), |all| all.of(one.approval));
             let is_granted = |all: &Standing| all.is_granted(&self.subject(&one.asked, &client));
@@ -226,15 +229,28 @@ impl<'r> Clerk<'r> {
         self.answer(asked, &refusal);
     }
 
+    /// The client is gone. If its clock was the reason, then for the call that it has waited for the longest.
+    fn hung_up(&self) {
+        let held =
+            self.waiting.iter().filter(|one| self.relay.pending.is_held(&one.asked.key, one.asked.ticket));
+        if let Some(since) = held.map(|one| one.asked.since).min() {
+            self.learn(since);
+        }
+    }
+
+    /// A client gave up what it has waited for since then. What could not be remembered is learned the next time.
+    fn learn(&self, since: Instant) {
+        let client = self.relay.client.name();
+        drop(patience::gave_up(&self.relay.approvals.home, &client, since.elapsed()));
+    }
+
     /// Its client wants no answer any more; or has had one, because its server is gone for good.
     fn given_up(&mut self, one: &WaitingCall) {
         self.release((one.approval, &one.asked), Release::Withdrawn);
         if self.relay.pending.is_closed() {
             return;
         }
-        let client = self.relay.client.name();
-        // What could not be remembered is learned the next time.
-        drop(patience::gave_up(&self.relay.approvals.home, &client, one.asked.since.elapsed()));
+        self.learn(one.asked.since);
         self.with_request(&one.asked.text, (one.asked.ticket, one.asked.call), |passage, request| {
             passage.note_given_up(&request.request);
         });
