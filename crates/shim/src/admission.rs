@@ -5,6 +5,7 @@
 //! allowed the tool for a while, or this very call once. Nothing here waits: what has to be waited for is named ([`Need`]), and
 //! what a person has to decide is said ([`Obstacle::Asks`]).
 
+mod looping;
 mod refusal;
 mod request;
 
@@ -316,6 +317,7 @@ impl<'r> Admission<'r> {
                 pass.would.get_or_insert(refusal);
             }
         }
+        self.unless_looping(request, &mut pass, leave.waived)?;
         self.unless_lost(request, pass.keep)?;
         Ok(pass)
     }

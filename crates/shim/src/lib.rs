@@ -22,6 +22,7 @@ mod held;
 mod lifecycle;
 mod line_reader;
 mod lists;
+mod loop_tracker;
 mod outlet;
 mod parent_env;
 mod passage;

@@ -34,6 +34,7 @@ use crate::health::Health;
 use crate::held::HeldRequests;
 use crate::lifecycle::{self, ServerPhase};
 use crate::lists::LastLists;
+use crate::loop_tracker::LoopTracker;
 use crate::outlet::Outlet;
 use crate::pending::Pending;
 use crate::relay::{ClientName, CurrentServer, News, Noise, Relay, ServerPipe};
@@ -206,6 +207,7 @@ impl Session {
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: CodegenTracker::new(home.clone(), &name),
+            loops: LoopTracker::default(),
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));
