@@ -34,6 +34,7 @@ pub mod rule_source;
 mod schema;
 mod secrets;
 mod server;
+mod server_identity;
 mod server_requests;
 mod session;
 mod stderr;

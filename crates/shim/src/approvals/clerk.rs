@@ -135,7 +135,7 @@ impl<'r> Clerk<'r> {
     fn subject<'a>(&'a self, asked: &'a AskedCall, client: &'a str) -> Subject<'a> {
         Subject {
             server: &self.relay.approvals.server,
-            command: &self.relay.approvals.command,
+            command: self.relay.approvals.identity.digest(),
             client,
             tool: &asked.tool,
             definition: &asked.definition,
