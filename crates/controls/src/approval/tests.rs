@@ -317,6 +317,20 @@ fn another_program_under_the_same_name_is_said_to_be_one() {
 }
 
 #[test]
+fn a_file_from_before_is_taken_over_with_its_open_questions() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.release(id, Release::OutOfTime);
+    let before = "ALTER TABLE approvals ADD COLUMN holders INTEGER NOT NULL DEFAULT 1; ALTER TABLE approvals ADD COLUMN held_until_ms INTEGER;
+         DROP TABLE waiting; PRAGMA user_version = 3";
+    rusqlite::Connection::open(place.home.limits_db()).unwrap().execute_batch(before).unwrap();
+    place.store = Approvals::new(&place.home);
+    assert_eq!(opened(place.ask(7)), id);
+    assert_eq!(place.card(id).asked, 2);
+    assert_ne!(opened(place.ask(8)), id);
+}
+
+#[test]
 fn a_gate_that_waits_reads_only_what_others_have_written() {
     let mut place = Place::new();
     let id = opened(place.ask(7));
