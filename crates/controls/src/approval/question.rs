@@ -177,32 +177,33 @@ fn untold(db: &Db, now: &Moment, key: &[u8; 32]) -> rusqlite::Result<Option<Aske
 /// What is different from what was asked before of the same tool and client and waits still, or was decided; where that was with
 /// the same arguments, from that.
 fn difference(db: &Db, subject: &Subject<'_>) -> rusqlite::Result<Option<String>> {
-    let last: Option<(Vec<u8>, Vec<u8>, Vec<u8>, State)> = db
+    let key = subject.key();
+    let last: Option<(bool, bool, bool, State)> = db
         .connection
         .prepare_cached(
-            "SELECT subject, definition, digest, state FROM approvals
+            "SELECT definition = ?4, digest = ?5, subject = ?6, state FROM approvals
              WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state IN ('open', 'approved', 'denied')
-             ORDER BY digest = ?4 DESC, opened_ms DESC LIMIT 1",
+             ORDER BY digest = ?5 DESC, opened_ms DESC LIMIT 1",
         )?
-        .query_row((subject.server, subject.client, subject.tool, &subject.digest[..]), |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, parsed(row, 3)?))
-        })
+        .query_row(
+            (
+                subject.server,
+                subject.client,
+                subject.tool,
+                &subject.definition[..],
+                &subject.digest[..],
+                &key[..],
+            ),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, parsed(row, 3)?)),
+        )
         .optional()?;
-    let Some((key, definition, digest, state)) = last else { return Ok(None) };
-    let words = if definition != subject.definition {
-        "the server describes this tool otherwise than before"
-    } else if digest != subject.digest {
-        match state {
-            State::Open => "its arguments are not those of the call that waits already",
-            State::Denied => "its arguments are not those that were denied",
-            State::Approved | State::Missed | State::Withdrawn => {
-                "its arguments are not those that were approved"
-            }
-        }
-    } else if key != subject.key() {
-        "what is started under this server's name is not what it was"
-    } else {
-        return Ok(None);
+    let words = match last {
+        None | Some((true, true, true, _)) => return Ok(None),
+        Some((false, ..)) => "the server describes this tool otherwise than before",
+        Some((true, true, false, _)) => "what is started under this server's name is not what it was",
+        Some((_, false, _, State::Open)) => "its arguments are not those of the call that waits already",
+        Some((_, false, _, State::Denied)) => "its arguments are not those that were denied",
+        Some((_, false, _, _)) => "its arguments are not those that were approved",
     };
     Ok(Some(words.to_owned()))
 }
