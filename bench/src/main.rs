@@ -17,8 +17,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use callgate_bench::budget::{Bound, Row, Unit, markdown, table};
 use callgate_bench::measure::{
-    Effort, Turn, What, calls, cold_start, crowd, disk, edits, lists, memory, payload, pipelined, review,
-    sizes, soak, twenty, window,
+    Effort, Turn, What, calls, cold_start, crowd, disk, edits, held, lists, memory, payload, pipelined,
+    review, sizes, soak, twenty, window,
 };
 use callgate_bench::peer::{Peer, Place, Programs};
 use callgate_bench::stats::median;
@@ -350,8 +350,9 @@ fn ratios(turns: &[Turn]) -> Vec<Row> {
 fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     use Bound::{AtLeast, AtMost};
     let tries = options.rounds.clamp(1, 3);
-    let (mut held, mut largest, mut at_once, mut edited) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut on_disk = Vec::new();
+    let (mut memories, mut largest, mut at_once, mut edited) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut on_disk, mut waiting) = (Vec::new(), Vec::new());
     for number in 0..tries {
         let place = Place::new(programs, &options.work.join(format!("promises-{number}")))?;
         let begins = |measure: &str| {
@@ -362,13 +363,16 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
             wanted
         };
         if begins("memory") {
-            held.push(memory::measure(&place).context("memory").with_context(|| said(&place))?);
+            memories.push(memory::measure(&place).context("memory").with_context(|| said(&place))?);
         }
         if begins("sizes") {
             largest.push(sizes::measure(&place).context("sizes").with_context(|| said(&place))?);
         }
         if begins("ten gates") {
             at_once.push(crowd::measure(&place).context("ten gates").with_context(|| said(&place))?);
+        }
+        if begins("held calls") {
+            waiting.push(held::measure(&place).context("held calls").with_context(|| said(&place))?);
         }
         if begins("edits") {
             edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
@@ -383,7 +387,7 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut add =
         |what: &str, unit, figures: Vec<f64>, bound| rows.push(Row::new(what, unit, figures).budget(bound));
-    let of_memory = |pick: fn(&memory::Figures) -> f64| held.iter().map(pick).collect::<Vec<f64>>();
+    let of_memory = |pick: fn(&memory::Figures) -> f64| memories.iter().map(pick).collect::<Vec<f64>>();
     add("memory idle, shim + keeper", Unit::Megabytes, of_memory(|it| it.idle), AtMost(10.0));
     add("memory, lines to 1 MiB, peak", Unit::Megabytes, of_memory(|it| it.lines_to_one_mib), AtMost(30.0));
     add("memory, 50 MiB arguments, peak", Unit::TimesLine, of_memory(|it| it.long_arguments), AtMost(2.2));
@@ -397,6 +401,9 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
     add("ten gates, one limit: exactly as many pass", Unit::Share, exact, AtLeast(1.0));
     let p99 = at_once.iter().map(|it| it.p99_ms).collect();
     add("ten gates, one limit: p99 of a passed call", Unit::Milliseconds, p99, AtMost(20.0));
+    let of_held = |pick: fn(&held::Figures) -> f64| waiting.iter().map(pick).collect::<Vec<f64>>();
+    add("1,000 held calls, memory", Unit::Megabytes, of_held(|it| it.memory), AtMost(20.0));
+    add("1,000 held calls, CPU", Unit::PercentOfCore, of_held(|it| it.cpu_percent), AtMost(0.5));
     let obeyed = edited.iter().map(|it| it.obeyed).collect();
     add("policy edit and pause hold from the next call", Unit::Share, obeyed, AtLeast(1.0));
     let changed = edited.iter().map(|it| it.list_changed_ms).collect();

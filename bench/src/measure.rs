@@ -1,7 +1,7 @@
 //! The measures, one file each, and the figures that they yield.
 //!
 //! `calls`, `pipelined`, `payload`, `lists`, `cold_start` and `twenty` run for every peer and are read as ratios;
-//! `memory`, `sizes`, `crowd`, `disk` and `edits` ask Callgate alone whether it keeps a promise, `soak` for as long as one likes; `review` asks what lies off the
+//! `memory`, `sizes`, `crowd`, `held`, `disk` and `edits` ask Callgate alone whether it keeps a promise, `soak` for as long as one likes; `review` asks what lies off the
 //! way of a call; `window` asks the app.
 
 pub mod calls;
@@ -9,6 +9,7 @@ pub mod cold_start;
 pub mod crowd;
 pub mod disk;
 pub mod edits;
+pub mod held;
 pub mod lists;
 pub mod memory;
 pub mod payload;

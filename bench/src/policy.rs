@@ -86,3 +86,15 @@ pub fn crowd(max: u32) -> String {
 "#
     )
 }
+
+/// A person decides about the small calls, and their client waits for so long.
+pub fn asking(hold: &str) -> String {
+    format!(
+        r#"{{
+  "version": "1",
+  "default": "allow",
+  "tools": {{ "{SMALL_TOOL}": {{ "action": "ask", "ask": {{ "hold": "{hold}" }} }} }}
+}}
+"#
+    )
+}

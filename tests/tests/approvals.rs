@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use std::time::Duration;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use callgate_controls::approval::{Approval, Approvals, Decider, GrantScope, NotDecided, State, Verdict};
 use callgate_controls::decider::{self, Presence};
+use callgate_controls::patience;
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, Moment, SystemClock};
 use callgate_tests::gate::{Bench, callgate_binary};
@@ -42,6 +44,33 @@ impl World {
         world.ping();
         world.presence = present.then(|| Presence::announce(&world.home).unwrap());
         world
+    }
+
+    /// Waits until there is a card for a call with this argument.
+    fn card_of(&self, url: &str) -> Approval {
+        let quoted = format!("\"{url}\"");
+        let is_its =
+            |one: &Approval| one.arguments.as_ref().is_some_and(|arguments| arguments.text.contains(&quoted));
+        eventually(&format!("a card for {url}"), SOON, || self.open().into_iter().find(is_its))
+    }
+
+    fn call_with_token(&mut self, id: u32, url: &str) {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"danger","arguments":{{"url":"{url}"}},"_meta":{{"progressToken":"t{id}"}}}}}}"#
+        );
+        self.session.send(&call).unwrap();
+    }
+
+    /// What the client heard of the progress of such a call, and after how many lines.
+    fn progress(&self, id: u32) -> Vec<(usize, f64)> {
+        let token = format!(r#""progressToken":"t{id}""#);
+        let text = self.session.out.text();
+        let lines = text.lines().enumerate().filter(|(_, line)| line.contains(&token));
+        let number = |line: &str| {
+            let rest = line.split(r#""progress":"#).nth(1).unwrap();
+            rest.split([',', '}']).next().unwrap().parse().unwrap()
+        };
+        lines.map(|(at, line)| (at, number(line))).collect()
     }
 
     fn ping(&mut self) {
@@ -500,6 +529,210 @@ fn a_server_that_was_stopped_meanwhile_gets_nothing_and_the_yes_is_not_lost() {
     assert!(when_asked(command, "Type", "start").unwrap().0.success());
     world.call(2, "a");
     assert!(world.said(2).contains("danger ran"), "the yes is still there");
+}
+
+#[test]
+fn progress_of_a_held_call_grows_and_stops_with_its_answer() {
+    let mut world = World::new(ASKED);
+    world.call_with_token(1, "a");
+    world.call_with_token(2, "b");
+    let card = world.card_of("a");
+    eventually("three signs of life", SOON, || (world.progress(1).len() >= 3).then_some(()));
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(1).contains("danger ran"));
+    let heard = world.progress(1);
+    assert!(heard.windows(2).all(|two| two[0].1 < two[1].1), "{heard:?}");
+    let text = world.session.out.text();
+    let answered = text.lines().position(|line| line.contains("danger ran")).unwrap();
+    // The other call lives on, and its client hears so.
+    let other = world.progress(2).len();
+    eventually("another sign of life", SOON, || (world.progress(2).len() > other).then_some(()));
+    assert!(world.progress(1).iter().all(|(at, _)| *at < answered), "nothing after the answer");
+}
+
+#[test]
+fn three_different_calls_in_a_row_are_each_answered_before_the_clients_clock() {
+    let mut world = World::new(BRIEF);
+    for (id, url) in [(1, "a"), (2, "b"), (3, "c")] {
+        let sent = Instant::now();
+        world.call(id, url);
+        assert!(world.said(id).contains("Waiting for the user's approval"));
+        let took = sent.elapsed();
+        assert!(took >= Duration::from_secs(1), "held for {took:?}");
+        assert!(took < Duration::from_secs(10), "a client that waits for 10 s has its answer after {took:?}");
+    }
+    assert_eq!(world.cards(3).iter().filter(|card| card.held_until_ms.is_some()).count(), 0);
+}
+
+#[test]
+fn a_decider_that_is_killed_leaves_nobody_to_wait_for_and_the_card_open() {
+    let mut world = World::with(ASKED, false);
+    let mut follower = world.bench.callgate(["approvals", "--follow"]).unwrap();
+    let mut follower = follower.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    eventually("somebody to decide", SOON, || decider::is_present(&world.home).then_some(()));
+    world.call(1, "a");
+    let card = world.card_of("a");
+    assert!(card.held_until_ms.is_some());
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+    assert!(world.said(1).contains("the user is away"));
+    let card = world.store().get(&now(), card.id).unwrap().unwrap();
+    assert_eq!((card.state, card.held_until_ms), (State::Open, None));
+    world.decide(&card, &Verdict::Once);
+    world.call(2, "a");
+    assert!(world.said(2).contains("danger ran"));
+    assert_eq!(world.runs(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_gate_that_is_killed_while_it_holds_a_call_takes_its_card_with_it_and_a_late_yes_does_nothing() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    world.session.signal(rustix::process::Signal::KILL);
+    world.session.ended(SOON).unwrap();
+    world.cards(0);
+    let late = world.store().decide(&now(), card.id, &Verdict::Once, Decider::Window);
+    assert!(matches!(late, Err(NotDecided::Already { state: State::Withdrawn, .. })), "{late:?}");
+    let card = world.store().get(&now(), card.id).unwrap().unwrap();
+    assert_eq!((card.state, card.held_until_ms, card.arguments), (State::Withdrawn, None, None));
+    // Its client starts the server anew, and the agent calls again: that is asked about.
+    world.session = world.bench.session("", &[]).unwrap();
+    world.call(2, "a");
+    assert_ne!(world.card_of("a").id, card.id);
+    assert_eq!(world.runs(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_user_is_said_to_be_away_after_three_rounds_though_a_gate_was_killed_in_one() {
+    let mut world = World::new(BRIEF);
+    let mut other = world.bench.session("", &[]).unwrap();
+    world.call(1, "a");
+    other.call("1", "danger", r#"{"url":"a"}"#).unwrap();
+    world.asked(2);
+    other.signal(rustix::process::Signal::KILL);
+    other.ended(SOON).unwrap();
+    for id in 1..=3 {
+        if id > 1 {
+            world.call(id, "a");
+        }
+        assert!(world.said(id).contains("Call again with exactly the same arguments"), "{id}");
+    }
+    world.call(4, "a");
+    assert!(world.said(4).contains("the user is away"));
+}
+
+#[test]
+fn of_ten_gates_at_once_one_has_the_yes_and_the_call_runs_once() {
+    let mut world = World::new(BRIEF);
+    world.call(1, "a");
+    assert!(world.said(1).contains("Waiting for the user's approval"));
+    let mut gates: Vec<Session> = (0..10).map(|_| world.bench.session("", &[]).unwrap()).collect();
+    for gate in &mut gates {
+        gate.send(PING).unwrap();
+        gate.answer_within("99", SOON).unwrap();
+    }
+    world.decide(&world.card_of("a"), &Verdict::Once);
+    for gate in &mut gates {
+        gate.call("1", "danger", r#"{"url":"a"}"#).unwrap();
+    }
+    let said: Vec<String> = gates
+        .iter()
+        .map(|gate| {
+            let answer = gate.answer_within("1", SOON).unwrap();
+            told(&answer).or_else(|| result_text(&answer)).unwrap().to_owned()
+        })
+        .collect();
+    let count = |words: &str| said.iter().filter(|said| said.contains(words)).count();
+    assert_eq!((count("danger ran"), count("Waiting for the user's approval")), (1, 9), "{said:?}");
+    assert_eq!(world.runs(), 1);
+}
+
+#[test]
+fn a_limit_that_is_filled_while_a_call_is_held_refuses_it_after_the_yes() {
+    let capped = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask",
+        "limits": [ { "counter": "d", "window": "hour", "max": 1, "scope": "server" } ] } } }"#;
+    let mut world = World::new(capped);
+    world.call(1, "a");
+    world.call(2, "b");
+    world.cards(2);
+    world.decide(&world.card_of("a"), &Verdict::Once);
+    assert!(world.said(1).contains("danger ran"));
+    world.decide(&world.card_of("b"), &Verdict::Once);
+    assert!(world.said(2).contains("the next call can pass in"));
+    assert_eq!((world.runs(), world.row(1).decision()), (1, "capped"));
+}
+
+#[test]
+fn a_yes_until_the_restart_counts_under_the_policy_of_each_call() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    world.decide(&card, &Verdict::Grant(GrantScope::Session));
+    assert!(world.said(1).contains("danger ran"));
+    let deny = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "deny", "reason": "not today" } } }"#;
+    world.bench.write_policy(deny).unwrap();
+    world.call(2, "b");
+    assert!(world.said(2).contains("not today"));
+    let conditions = r#"{ "version": "1", "default": "ask", "tools": { "danger": { "action": "ask",
+        "deny_if": [ { "conditions": [ { "path": "args.url", "op": "eq", "value": "c" } ], "on_deny": "not there" } ] } } }"#;
+    world.bench.write_policy(conditions).unwrap();
+    world.call(3, "c");
+    assert!(world.said(3).contains("not there"));
+    world.call(4, "d");
+    assert!(world.said(4).contains("danger ran"), "it reaches what the other policy asks about");
+    assert_eq!(world.runs(), 2);
+}
+
+#[test]
+fn a_call_with_other_arguments_says_so_while_the_first_one_waits_and_after_a_no() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let first = world.card_of("a");
+    assert_eq!(first.difference, None);
+    world.call(2, "b");
+    let words = "its arguments are not those of the call that waits already";
+    assert_eq!(world.card_of("b").difference.as_deref(), Some(words));
+    world.decide(&world.card_of("b"), &Verdict::Deny(None));
+    world.decide(&first, &Verdict::Deny(None));
+    assert!(world.said(1).contains("the user said no"));
+    world.call(3, "c");
+    let words = "its arguments are not those that were denied";
+    assert_eq!(world.card_of("c").difference.as_deref(), Some(words));
+}
+
+#[test]
+fn a_call_that_is_asked_about_anew_has_no_more_time_than_its_client_gives_it() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    world.call(2, "a");
+    let card = world.asked(2);
+    let until = card.held_until_ms.unwrap();
+    eventually("half a second", SOON, || (now().wall_ms > card.opened_ms + 500).then_some(()));
+    world.decide(&card, &Verdict::Once);
+    let next = eventually("the other one asks anew", SOON, || {
+        world.open().into_iter().find(|one| one.id != card.id)
+    });
+    assert!(next.held_until_ms.unwrap() <= until + 50, "{:?} after {until}", next.held_until_ms);
+}
+
+#[test]
+fn a_client_that_hangs_up_by_its_clock_while_a_call_is_held_is_answered_sooner_next_time() {
+    let mut world = World::new(ASKED);
+    assert_eq!(patience::hold(&world.home, "tester"), patience::UNKNOWN);
+    for _ in 0..2 {
+        let sent = Instant::now();
+        world.call(1, "a");
+        world.card_of("a");
+        eventually("five seconds", SOON, || (sent.elapsed() >= Duration::from_secs(5)).then_some(()));
+        world.session.close_input();
+        world.session.ended(SOON).unwrap();
+        world.session = world.bench.session("", &[]).unwrap();
+        world.ping();
+    }
+    assert_eq!(patience::hold(&world.home, "tester"), Duration::from_millis(3_750));
 }
 
 #[test]

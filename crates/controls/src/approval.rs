@@ -11,8 +11,10 @@ mod decide;
 pub(crate) mod grants;
 mod leave;
 mod question;
+mod standing;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +31,7 @@ pub use decide::{Decided, NotDecided, Verdict};
 pub use grants::{Grant, GrantScope};
 pub use leave::Leave;
 pub use question::{Arguments, Asked, Question, Release};
+pub use standing::Standing;
 
 /// How long an approval stays open if no policy says otherwise.
 pub const EXPIRES: Duration = Duration::from_hours(1);
@@ -49,7 +52,7 @@ vocabulary! {
         Denied = "denied",
         /// Nobody decided in time.
         Missed = "missed",
-        /// Its client gave the call up while it was held.
+        /// Its client gave the call up while it was held, or its gate is gone.
         Withdrawn = "withdrawn",
     }
 }
@@ -121,8 +124,9 @@ impl ApprovalId {
     }
 }
 
-/// How the keys of approvals begin.
+/// How the keys of approvals begin, and those of grants.
 pub(crate) const SPEND: &str = "approval:";
+pub(crate) const GRANT: &str = "grant:";
 
 impl fmt::Display for ApprovalId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -152,13 +156,13 @@ pub struct Approval {
     /// The rule that asks, and its words.
     pub rule: String,
     pub reason: String,
-    /// Why there is a new card though one like it was decided before.
+    /// Why there is a new card though one like it waits, or was decided before.
     pub difference: Option<String>,
     /// Until it is decided.
     pub arguments: Option<Arguments>,
     pub opened_ms: i64,
     pub expires_ms: i64,
-    /// Until when a client waits, if one does.
+    /// Until when a client waits, if one does: whatever a gate that is gone has said.
     pub held_until_ms: Option<i64>,
     /// How many equal calls asked.
     pub asked: u32,
@@ -170,7 +174,7 @@ pub struct Approval {
 }
 
 const COLUMNS: &str = "id, call, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, opened_ms,
-     expires_ms, held_until_ms, asked, state, decided_ms, decided_by, words";
+     expires_ms, (SELECT max(until_ms) FROM waiting WHERE approval = approvals.id), asked, state, decided_ms, decided_by, words";
 
 impl Approval {
     fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
@@ -214,18 +218,20 @@ fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
 pub struct Approvals {
     home: Home,
     db: Option<Db>,
+    /// What others had written when a gate looked last; none once there is something to look at in any case.
+    looked: Option<i64>,
 }
 
 impl Approvals {
     /// Nothing is opened before it is needed.
     pub fn new(home: &Home) -> Approvals {
-        Approvals { home: home.clone(), db: None }
+        Approvals { home: home.clone(), db: None, looked: None }
     }
 
     /// What waits for a decision, the oldest first.
     pub fn open(&mut self, now: &Moment) -> Result<Vec<Approval>, StoreError> {
         self.transaction(now, |db| {
-            miss_expired(db, now)?;
+            tidy(db, now)?;
             let sql = format!("SELECT {COLUMNS} FROM approvals WHERE state = 'open' ORDER BY opened_ms, id");
             db.connection.prepare_cached(&sql)?.query_map((), Approval::read)?.collect()
         })
@@ -251,19 +257,24 @@ impl Approvals {
         now: &Moment,
         work: impl FnOnce(&mut Db) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        self.looked = None;
+        self.db(now)?.transaction(work)
+    }
+
+    fn db(&mut self, now: &Moment) -> Result<&mut Db, StoreError> {
         if self.db.as_ref().is_some_and(|db| !db.is_in_place()) {
             self.db = None;
         }
-        let db = match self.db {
-            Some(ref mut db) => db,
+        match self.db {
+            Some(ref mut db) => Ok(db),
             None => {
+                self.looked = None;
                 let db = Db::open(&self.home, now)?;
                 // Arguments do not stay in free pages. Where that cannot be had they stay masked.
                 let _anyway = db.connection.pragma_update(None, "secure_delete", true);
-                self.db.insert(db)
+                Ok(self.db.insert(db))
             }
-        };
-        db.transaction(work)
+        }
     }
 }
 
@@ -272,14 +283,15 @@ fn get(db: &Db, id: ApprovalId) -> rusqlite::Result<Option<Approval>> {
     db.connection.prepare_cached(&sql)?.query_row([id.to_string()], Approval::read).optional()
 }
 
-/// What nobody decided in time, and what is too old to be of use.
-fn miss_expired(db: &Db, now: &Moment) -> rusqlite::Result<()> {
+/// What nobody decided in time, what nobody waits for any more, and what is too old to be of use.
+fn tidy(db: &Db, now: &Moment) -> rusqlite::Result<()> {
     db.connection
         .prepare_cached(
-            "UPDATE approvals SET state = 'missed', arguments = NULL, held_until_ms = NULL
+            "UPDATE approvals SET state = 'missed', arguments = NULL
              WHERE state = 'open' AND expires_ms <= ?1",
         )?
         .execute([now.wall_ms])?;
+    waiting::sweep(db)?;
     let oldest = now.wall_ms - KEPT.as_millis() as i64;
     db.connection
         .prepare_cached("DELETE FROM approvals WHERE state <> 'open' AND expires_ms < ?1")?

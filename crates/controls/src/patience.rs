@@ -1,7 +1,8 @@
 //! Patience of clients: how long each waits for the answer to a call, and so how long one may be held for a person.
 //!
 //! The table has what is known of clients. What an entry in a client's file sets (`control/timeouts.json`, written by whoever
-//! looks at those files) and what a client taught a gate by giving up (`control/patience.json`) only ever shorten that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
+//! looks at those files) and what a client taught a gate by giving up, a call or the session (`control/patience.json`), only
+//! ever shorten that. Claude Desktop stops using all its servers after a few calls without an answer, so a held
 //! call is answered well before its client's clock.
 
 use std::collections::BTreeMap;

@@ -98,8 +98,7 @@ impl Desk {
             }
         };
         decider::ring(self.home());
-        let is_held = decided.is_held && lease::is_live(self.home(), waiting.session);
-        let approval = &decided.approval;
+        let (is_held, approval) = (decided.is_held, &decided.approval);
         if !is_yes {
             let words = format!("{} denied {}", subject(approval), by.place());
             let (at, server) = (now.wall_ms, Some(approval.server.as_str()));

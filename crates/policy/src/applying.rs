@@ -182,10 +182,16 @@ impl<'p> Applying<'p> {
     /// Pointer of what wants the arguments checked against the tool's schema. In one layer a rule overrides the top; but
     /// no layer speaks for the other.
     pub(crate) fn validate(&self) -> Option<&'p str> {
+        let mut layers = self.layers();
+        let mut wanted = || layers.find_map(|(layer, rules)| validates(layer, rules));
+        if self.says(|says| says.validate) { wanted() } else { None }
+    }
+
+    /// Each layer with its own rules that apply.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&'p Layer, [Option<&'p Rule>; 2])> {
         let [own, overlaid, for_all, for_all_overlaid] = self.rules;
-        let base = || validates(self.base, [own, for_all]);
-        let overlay = || self.overlay.and_then(|layer| validates(layer, [overlaid, for_all_overlaid]));
-        if self.says(|says| says.validate) { base().or_else(overlay) } else { None }
+        let overlay = self.overlay.map(|layer| (layer, [overlaid, for_all_overlaid]));
+        std::iter::once((self.base, [own, for_all])).chain(overlay)
     }
 
     /// Pointer of what lets the call through, if nothing refuses it.

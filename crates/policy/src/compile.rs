@@ -9,6 +9,7 @@ use crate::file::{self, Action, Body, DefaultAction, PolicyFile, Record, Spot, T
 use crate::glob::Glob;
 use crate::layer::{Default, DefaultRule, Denial, Layer, Rule, Validate};
 use crate::lookup::HiddenGlob;
+use crate::loops::LoopRule;
 use crate::overlay::Overlay;
 use crate::policy::Policy;
 use crate::problem::Problems;
@@ -69,6 +70,7 @@ fn layer(body: &Body, label: &str) -> Layer {
             .first()
             .map(|class| Unbuilt { feature: Feature::Classes, pointer: class.place.pointer.clone() }),
         codegen: body.codegen.as_ref().and_then(codegen::Rules::compile),
+        loops: body.loops.as_ref().map(LoopRule::compile),
         ..Layer::default()
     };
     for entry in &body.hide {
@@ -118,6 +120,7 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
         mode: rule.mode.as_ref().map(|mode| mode.value),
         keep: keep(rule.record.as_ref()),
         validate: validate(rule.validate.as_ref()),
+        loops: rule.loops.as_ref().map(LoopRule::compile),
         ask_settings: rule.ask.as_ref().map(|said| said.value).unwrap_or_default(),
         ..Rule::default()
     };

@@ -133,6 +133,16 @@ pub fn decide(
         }
         (None, _) => format!("{name:?} is allowed by its rule"),
     };
+    let loops = match call.target {
+        Target::Tool { name, .. } => policy.loops(call.client, name, circumstances.now_ms),
+        Target::Method { .. } => Vec::new(),
+    };
+    let reason = match loops.first().filter(|_| circumstances.waived != Waived::Everything) {
+        Some(rule) => {
+            format!("{reason}; the same call of one session is no longer let through {}", rule.words())
+        }
+        None => reason,
+    };
     let (decision, rule) = (Decision::Allow, pass.rule.to_owned());
     Verdict { decision, rule, reason, counters, retry_after: None }
 }

@@ -8,6 +8,7 @@ use crate::evaluate::{Clause, Condition};
 use crate::file::{AskSettings, Mode};
 use crate::limit::Limit;
 use crate::lookup::Names;
+use crate::loops::LoopRule;
 use crate::unbuilt::Unbuilt;
 
 #[derive(Clone, Debug, std::default::Default)]
@@ -25,6 +26,7 @@ pub(crate) struct Layer {
     pub(crate) all_tools: Option<Rule>,
     pub(crate) classes: Option<Unbuilt>,
     pub(crate) codegen: Option<codegen::Rules>,
+    pub(crate) loops: Option<LoopRule>,
     pub(crate) says: Says,
 }
 
@@ -40,6 +42,7 @@ pub(crate) struct Says {
     pub(crate) ends: bool,
     /// Something about every argument of a kind.
     pub(crate) kinds: bool,
+    pub(crate) loops: bool,
 }
 
 /// What happens to a tool that has no rule of its own.
@@ -78,6 +81,7 @@ pub(crate) struct Rule {
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) validate: Option<Validate>,
+    pub(crate) loops: Option<LoopRule>,
 }
 
 /// A refusal, or a question, without conditions.
@@ -104,6 +108,7 @@ impl Rule {
             && self.ask.is_none()
             && self.ask_if.is_empty()
             && !self.validate.as_ref().is_some_and(|v| v.wanted)
+            && !self.loops.as_ref().is_some_and(LoopRule::insists)
     }
 
     fn asks_for_kinds(&self) -> bool {
@@ -128,6 +133,7 @@ impl Layer {
             ask: self.every_rule().any(|rule| rule.ask.is_some() || !rule.ask_if.is_empty()),
             ends: self.every_rule().any(|rule| rule.ends_ms.is_some()),
             kinds: self.every_rule().any(Rule::asks_for_kinds),
+            loops: self.loops.is_some() || self.every_rule().any(|rule| rule.loops.is_some()),
         };
         self.says = says;
     }

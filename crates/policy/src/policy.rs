@@ -8,6 +8,7 @@ use crate::file::{Mode, PolicyFile, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
 use crate::lint::ServerTools;
+use crate::loops::LoopRule;
 use crate::overlay::Overlays;
 use crate::problem::{Problem, Problems, Report};
 use crate::{compile, file, methods, warnings};
@@ -43,7 +44,7 @@ impl Policy {
         let policy = file.as_ref().map(|file| compile::policy(file, version_of(text), &mut problems));
         match (policy, file) {
             (Some(mut policy), Some(file)) if !problems.has_errors() => {
-                warnings::look(&file, &mut problems);
+                warnings::look(&file, policy.watch_only(), &mut problems);
                 policy.warnings = problems.into_sorted();
                 Ok((policy, file))
             }
@@ -124,6 +125,7 @@ impl Policy {
                 && !layer.names.hide_anything()
                 && layer.classes.is_none()
                 && layer.codegen.is_none()
+                && !layer.loops.as_ref().is_some_and(LoopRule::insists)
                 && layer.every_rule().all(Rule::only_limits)
         };
         let enforces = |layer: &Layer| {

@@ -14,7 +14,7 @@ use crate::name;
 use crate::problem::{Place, Problems};
 use crate::unbuilt::Feature;
 
-pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
+pub(crate) fn look(file: &PolicyFile, watch_only: bool, problems: &mut Problems<'_>) {
     default(file, problems);
     layer(&file.body, problems);
     for overlay in &file.clients {
@@ -30,6 +30,9 @@ pub(crate) fn look(file: &PolicyFile, problems: &mut Problems<'_>) {
     limits_of_the_process(file, problems);
     not_built(file, problems);
     not_acted_on(file, problems);
+    if watch_only && file.body.mode.is_none() {
+        loops_that_only_report(file, problems);
+    }
 }
 
 /// What can be odd in the policy itself, and in what it adds for one client.
@@ -156,12 +159,14 @@ fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
                 || !rule.limits.is_empty()
                 || rule.rate_limit.is_some()
                 || rule.validate.as_ref().is_some_and(|validate| validate.value)
+                || rule.loops.is_some()
         };
         body.default.as_ref().is_some_and(|default| default.value != DefaultAction::Allow)
             || !body.hide.is_empty()
             || !body.classes.is_empty()
             || body.validate.as_ref().is_some_and(|validate| validate.value)
             || body.codegen.is_some()
+            || body.loops.is_some()
             || body.tools.iter().chain(&body.all_tools).any(rule)
             || [&body.resources, &body.prompts].iter().any(|rules| rules.is_some())
             || [&body.completion, &body.sampling, &body.elicitation].iter().any(|rule| rule.is_some())
@@ -317,13 +322,23 @@ fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
     let mut places: Vec<(&str, &Place)> = Vec::new();
     for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
         places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
-        places.extend(body.loops.iter().map(|l| ("loop", &l.place)));
         for rule in body.tools.iter().chain(&body.all_tools) {
             places.extend(rule.pin.iter().map(|p| ("pin", &p.place)));
-            places.extend(rule.loops.iter().map(|l| ("loop", &l.place)));
         }
     }
     for (key, place) in places {
         problems.warn(place, format!("`{key}` is not acted on yet by this version of Callgate"), None);
+    }
+}
+
+/// Where nothing else refuses, neither do loops, unless they are said to.
+fn loops_that_only_report(file: &PolicyFile, problems: &mut Problems<'_>) {
+    for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
+        let rules = body.tools.iter().chain(&body.all_tools).filter_map(|rule| rule.loops.as_ref());
+        for said in body.loops.iter().chain(rules).filter(|said| said.value.action.is_none()) {
+            let message = "a loop is only reported: nothing else in this policy refuses a call";
+            let fix = "add \"action\": \"deny\" if it is to be refused".to_owned();
+            problems.warn(&said.place, message, fix);
+        }
     }
 }

@@ -41,6 +41,8 @@ pub enum NextStep {
     StopForUser,
     /// A person said no.
     Declined,
+    /// It was done again and again, to no avail.
+    BreakLoop,
     /// The reason says it.
     AsSaid,
 }
@@ -89,6 +91,9 @@ impl NextStep {
             }
             NextStep::Declined => {
                 "Do not make this call again, and do not try to get the same in another way. Go on without it, or ask the user."
+            }
+            NextStep::BreakLoop => {
+                "Stop: do not make this call again. Use what it has told you, do something else, or ask the user."
             }
             NextStep::AsSaid => "",
         })

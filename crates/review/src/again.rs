@@ -15,7 +15,7 @@ use callgate_history::{History, Lack, Replay, Replayed};
 use callgate_home::StoreError;
 use callgate_journal::{Decision, Outcome};
 use callgate_policy::{
-    Call, Circumstances, Files, Judgement, Kind, Limit, Pass, Policy, Scope, Taking, Waived,
+    Call, Circumstances, Files, Judgement, Kind, Limit, LoopRule, Pass, Policy, Scope, Taking, Waived,
 };
 use callgate_protocol::json::Raw;
 
@@ -262,7 +262,10 @@ impl<'a> Again<'a> {
     }
 
     /// A call that the rules let through: by its schema, as far as the record tells, and by its limits.
-    fn passed<'c>(&mut self, call: &'c Replayed<'c>, pass: &'c Pass<'_>) -> Judged<'c> {
+    fn passed<'c>(&mut self, call: &'c Replayed<'c>, pass: &'c Pass<'_>) -> Judged<'c>
+    where
+        'a: 'c,
+    {
         let mut judged = Judged {
             call,
             ruling: Ruling::Passed,
@@ -281,6 +284,15 @@ impl<'a> Again<'a> {
             if !pass.observing {
                 return judged;
             }
+        } else if let Some(rule) = self.loop_then(call) {
+            // What was a loop then is one now: the results of calls are not replayed.
+            let watched = pass.observing || rule.only_reports(self.policy);
+            judged.ruling = if watched { Ruling::Observed } else { Ruling::Denied };
+            judged.rule = &rule.pointer;
+            judged.reason = Reason::Said("the same call had had the same result too often");
+            if !watched {
+                return judged;
+            }
         }
         if let Some(limit) = self.count(call, &pass.limits, pass.observing) {
             if !pass.observing {
@@ -292,6 +304,12 @@ impl<'a> Again<'a> {
             }
         }
         judged
+    }
+
+    /// The rule by which the call was a loop when it was made, if it is still there.
+    fn loop_then(&self, call: &Replayed<'_>) -> Option<&'a LoopRule> {
+        let rules = self.policy.loops(call.client, call.tool, call.at_ms).into_iter();
+        rules.filter(|_| call.method == "tools/call").find(|rule| rule.pointer == call.rule)
     }
 
     /// Takes all limits or none, as a session does: its own counters are asked first.

@@ -5,6 +5,7 @@
 //! allowed the tool for a while, or this very call once. Nothing here waits: what has to be waited for is named ([`Need`]), and
 //! what a person has to decide is said ([`Obstacle::Asks`]).
 
+mod looping;
 mod refusal;
 mod request;
 
@@ -137,7 +138,7 @@ impl<'r> Admission<'r> {
             Some(Ok(leave)) => leave,
         };
         if let Some(found) = leave {
-            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.id.spend_key()));
+            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.spend));
             let leave = Leave { waived: Waived::Asking, rule, spend, words: found.words };
             match self.attempt(request, evidence, &leave, line) {
                 // Somebody was quicker: then it is asked about anew.
@@ -316,6 +317,7 @@ impl<'r> Admission<'r> {
                 pass.would.get_or_insert(refusal);
             }
         }
+        self.unless_looping(request, &mut pass, leave.waived)?;
         self.unless_lost(request, pass.keep)?;
         Ok(pass)
     }

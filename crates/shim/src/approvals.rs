@@ -21,12 +21,12 @@ use callgate_policy::wait_words;
 use callgate_protocol::NextStep;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::message::{Body, Message};
-use sha2::{Digest as _, Sha256};
 
 use crate::admission::{ClientRequest, Refusal, Request};
 use crate::passage::Passage;
 use crate::pending::Ticket;
 use crate::relay::Relay;
+use crate::server_identity::ServerIdentity;
 use clerk::Clerk;
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Approvals {
     session: SessionId,
     server: String,
     /// What is started under the server's name.
-    command: [u8; 32],
+    identity: ServerIdentity,
     store: Mutex<approval::Approvals>,
     inbox: Mutex<Inbox>,
     changed: Condvar,
@@ -79,22 +79,18 @@ struct AskedCall {
 /// What lets a call through that was asked about.
 pub(crate) struct GivenLeave {
     pub(crate) id: ApprovalId,
+    pub(crate) spend: String,
     /// For the record.
     pub(crate) words: String,
 }
 
 impl Approvals {
-    pub(crate) fn new(home: &Home, server: &str, session: SessionId, command: &[String]) -> Approvals {
-        let mut form = Sha256::new();
-        for part in command {
-            form.update((part.len() as u64).to_le_bytes());
-            form.update(part);
-        }
+    pub(crate) fn new(home: &Home, server: &str, session: SessionId, identity: ServerIdentity) -> Approvals {
         Approvals {
             home: home.clone(),
             session,
             server: server.to_owned(),
-            command: form.finalize().into(),
+            identity,
             store: Mutex::new(approval::Approvals::new(home)),
             inbox: Mutex::default(),
             changed: Condvar::new(),
@@ -123,7 +119,7 @@ impl Approvals {
                 }
                 (None, ..) => "approved".to_owned(),
             };
-            GivenLeave { id: approval.id, words }
+            GivenLeave { id: approval.id, spend: leave.spend_key(), words }
         }))
     }
 
@@ -181,7 +177,7 @@ impl Relay {
         let (client, definition) = (self.client.name(), self.tools.definition(&request.name));
         Some(work(&Subject {
             server: &self.approvals.server,
-            command: &self.approvals.command,
+            command: self.approvals.identity.digest(),
             client: &client,
             tool: &request.name,
             definition: &definition,

@@ -27,6 +27,7 @@ use crate::codegen_tracker::CodegenTracker;
 use crate::handshake::Handshake;
 use crate::held::HeldRequests;
 use crate::lists::LastLists;
+use crate::loop_tracker::LoopTracker;
 use crate::outlet::{Lost, Outlet, Post, Undelivered};
 use crate::pending::{Generation, Pending, PendingRequest, RequestKind};
 use crate::rule_source::{Change, RuleSource, Rules};
@@ -103,6 +104,8 @@ pub(crate) struct Relay {
     pub(crate) files: Disk,
     /// What the server records for its client.
     pub(crate) codegen: CodegenTracker,
+    /// Calls that were made before.
+    pub(crate) loops: LoopTracker,
     /// Numbers the requests that we make ourselves.
     pub(crate) own_requests: AtomicU32,
 }

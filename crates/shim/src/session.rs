@@ -34,11 +34,13 @@ use crate::health::Health;
 use crate::held::HeldRequests;
 use crate::lifecycle::{self, ServerPhase};
 use crate::lists::LastLists;
+use crate::loop_tracker::LoopTracker;
 use crate::outlet::Outlet;
 use crate::pending::Pending;
 use crate::relay::{ClientName, CurrentServer, News, Noise, Relay, ServerPipe};
 use crate::rule_source::RuleSource;
 use crate::secrets::OpenKeychain;
+use crate::server_identity::ServerIdentity;
 use crate::server_requests::ServerRequests;
 use crate::stderr::StderrTee;
 use crate::tool_cache::{ListSink, ListedTool, ToolCache};
@@ -78,10 +80,11 @@ pub fn run(options: Options) -> u8 {
     }
     let session = SessionId::random();
     let began_ms = wall_ms();
+    let path = program::path_for(&options);
     let launch = Launch {
         program: options.program.clone(),
         args: options.args.clone(),
-        env: program::path_for(&options).map(|path| ("PATH".into(), path)).into_iter().collect(),
+        env: path.clone().map(|path| ("PATH".into(), path)).into_iter().collect(),
         session: session.to_string(),
         grace: Grace::default(),
         afterwards: tree_record::afterwards(&options.home, session),
@@ -91,7 +94,7 @@ pub fn run(options: Options) -> u8 {
         Ok(started) => started,
         Err(error) => return not_begun(&options.server, &error.to_string()),
     };
-    match Session::open(options, (session, began_ms), server, &secrets, &log) {
+    match Session::open(options, path, (session, began_ms), server, &secrets, &log) {
         Ok(session) => {
             let tree = session.tree.clone();
             let code = session.conduct();
@@ -138,9 +141,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// `moved`: values that the server got from the keychain.
+    /// `path`: where the server's program was looked for, if not in our own `PATH`; `moved`: values that the server got from the
+    /// keychain.
     fn open(
         options: Options,
+        path: Option<OsString>,
         (session, began_ms): (SessionId, i64),
         server: Server,
         moved: &[Secret],
@@ -169,6 +174,7 @@ impl Session {
             demo,
             secrets,
         };
+        let identity = ServerIdentity::new(program, args, path);
         let journal = open_journal(&home, prepared, &info);
         // One for all that is written of the session: what it masks once stays masked in the log, too.
         let masker = journal.masker();
@@ -190,7 +196,7 @@ impl Session {
             journal,
             pending: Pending::default(),
             held: HeldRequests::default(),
-            approvals: Approvals::new(&home, &name, session, &info.command),
+            approvals: Approvals::new(&home, &name, session, identity),
             server_requests: ServerRequests::default(),
             to_client: Outlet::new("to-client", to_client),
             server: CurrentServer::new(ServerPipe::new(0, stdin)),
@@ -206,6 +212,7 @@ impl Session {
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
             codegen: CodegenTracker::new(home.clone(), &name),
+            loops: LoopTracker::default(),
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));

@@ -6,7 +6,7 @@ use callgate_home::StoreError;
 use callgate_home::clock::Moment;
 
 use super::{
-    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, miss_expired, ms,
+    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, ms, tidy, waiting,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,11 @@ fn already(id: ApprovalId, state: State) -> String {
         State::Approved => format!("{id} was approved already; nothing was changed"),
         State::Denied => format!("{id} was denied already; nothing was changed"),
         State::Missed => format!("{id} waited too long and is closed; the call has to be made again"),
-        State::Withdrawn => format!("the client gave {id} up; there is nothing left to decide"),
+        State::Withdrawn => {
+            format!(
+                "nobody waits for {id} any more: its client gave the call up, or is gone; nothing was changed"
+            )
+        }
     }
 }
 
@@ -58,7 +62,7 @@ impl Approvals {
         by: Decider,
     ) -> Result<Decided, NotDecided> {
         let found = self.transaction(now, |db| {
-            miss_expired(db, now)?;
+            tidy(db, now)?;
             let Some(approval) = get(db, id)? else { return Ok(None) };
             if approval.state != State::Open {
                 return Ok(Some((approval, false)));
@@ -91,6 +95,7 @@ impl Approvals {
             if let Verdict::Grant(scope) = verdict {
                 grants::insert(db, now, &approval, *scope)?;
             }
+            waiting::sweep(db)?;
             Ok(Some((approval, changed == 1)))
         })?;
         match found {

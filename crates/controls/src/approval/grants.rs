@@ -6,7 +6,7 @@ use callgate_home::clock::Moment;
 use callgate_home::{SessionId, StoreError, vocabulary};
 use rusqlite::Row;
 
-use super::{Approval, ApprovalId, Approvals, ms, parsed};
+use super::{Approval, ApprovalId, Approvals, Subject, ms, parsed};
 use crate::limits::Db;
 
 vocabulary! {
@@ -71,6 +71,15 @@ pub(super) const HOLDS: &str =
      AND ?1 >= granted_ms - 10000 AND boot = ?3 AND ?2 - granted_uptime_ms < ends_ms - granted_ms";
 
 impl Grant {
+    /// Does it let this call through, in this session?
+    pub(super) fn reaches(&self, subject: &Subject<'_>, session: SessionId) -> bool {
+        self.session == session
+            && self.server == subject.server
+            && callgate_policy::same_client(&self.client, subject.client)
+            && self.tool == subject.tool
+            && self.definition == subject.definition
+    }
+
     fn read(row: &Row<'_>) -> rusqlite::Result<Grant> {
         Ok(Grant {
             id: parsed(row, 0)?,

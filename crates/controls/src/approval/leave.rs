@@ -4,7 +4,7 @@ use callgate_home::clock::Moment;
 use callgate_home::{SessionId, StoreError};
 use rusqlite::OptionalExtension;
 
-use super::{Approval, Approvals, GrantScope, SPEND, Subject, USABLE, get, grants, ms};
+use super::{Approval, Approvals, GRANT, GrantScope, SPEND, Subject, USABLE, get, grants, ms};
 use crate::limits::Db;
 
 /// What lets a call through that has to be asked about, and is spent with it.
@@ -14,6 +14,16 @@ pub struct Leave {
     pub approval: Approval,
     /// Of one for several calls: how far it reaches.
     pub scope: Option<GrantScope>,
+}
+
+impl Leave {
+    /// What it is spent under. A grant is not spent under the key of the call that it was given with: that call has a yes of its own.
+    pub fn spend_key(&self) -> String {
+        match self.scope {
+            None => self.approval.id.spend_key(),
+            Some(_) => format!("{GRANT}{}", self.approval.id),
+        }
+    }
 }
 
 impl Approvals {
@@ -50,13 +60,7 @@ pub(super) fn find(
     {
         return Ok(Some(Leave { approval, scope: None }));
     }
-    let reaches = |grant: &grants::Grant| {
-        grant.session == session
-            && grant.server == subject.server
-            && callgate_policy::same_client(&grant.client, subject.client)
-            && grant.tool == subject.tool
-            && grant.definition == subject.definition
-    };
+    let reaches = |grant: &grants::Grant| grant.reaches(subject, session);
     let Some(grant) = grants::holding(db, now)?.into_iter().find(reaches) else { return Ok(None) };
     Ok(get(db, grant.id)?.map(|approval| Leave { approval, scope: Some(grant.scope) }))
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use callgate_home::clock::Moment;
 use callgate_home::{CallId, StoreError};
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::OptionalExtension;
 
 use super::{
-    ApprovalId, Approvals, MOST_PER_SESSION, ROUNDS, State, Subject, USABLE, leave, miss_expired, ms, parsed,
+    ApprovalId, Approvals, MOST_PER_SESSION, ROUNDS, State, Subject, USABLE, leave, ms, parsed, tidy, waiting,
 };
 use crate::limits::Db;
 
@@ -20,7 +20,7 @@ pub struct Question<'a> {
     pub rule: &'a str,
     pub reason: &'a str,
     pub arguments: Option<&'a Arguments>,
-    /// How long its gate holds it.
+    /// How long its gate holds it, from now on.
     pub hold: Duration,
     pub expires: Duration,
 }
@@ -66,40 +66,29 @@ impl Approvals {
     /// Puts a question, or joins those who put the same one.
     pub fn ask(&mut self, now: &Moment, question: &Question<'_>) -> Result<Asked, StoreError> {
         self.transaction(now, |db| {
-            miss_expired(db, now)?;
+            tidy(db, now)?;
             ask(db, now, question)
         })
     }
 
-    /// How these stand, and what was said with it. Those that are no more are left out.
-    pub fn look(
+    /// A gate holds a call of this approval no more. Of several equal ones only the last changes how it stands.
+    pub fn release(
         &mut self,
         now: &Moment,
-        ids: &[ApprovalId],
-    ) -> Result<Vec<(ApprovalId, State, Option<String>)>, StoreError> {
-        self.transaction(now, |db| {
-            let sql = "SELECT id, state, words FROM approvals WHERE id = ?1";
-            let mut statement = db.connection.prepare_cached(sql)?;
-            let mut found = Vec::with_capacity(ids.len());
-            for id in ids {
-                let read = |row: &Row<'_>| Ok((parsed(row, 0)?, parsed(row, 1)?, row.get(2)?));
-                found.extend(statement.query_row([id.to_string()], read).optional()?);
-            }
-            Ok(found)
-        })
-    }
-
-    /// A gate holds a call of this approval no more. Of several equal ones only the last changes how it stands.
-    pub fn release(&mut self, now: &Moment, id: ApprovalId, why: Release) -> Result<(), StoreError> {
+        (id, call): (ApprovalId, CallId),
+        why: Release,
+    ) -> Result<(), StoreError> {
         let (round, withdrawn) = (why == Release::OutOfTime, why == Release::Withdrawn);
         self.transaction(now, |db| {
+            waiting::sweep(db)?;
+            if !waiting::leave(db, id, call)? {
+                return Ok(());
+            }
             db.connection
                 .prepare_cached(
-                    "UPDATE approvals SET holders = max(holders - 1, 0), rounds = rounds + (?2 AND holders <= 1),
-                       held_until_ms = CASE WHEN holders > 1 THEN held_until_ms END,
-                       state = CASE WHEN ?3 AND holders <= 1 THEN 'withdrawn' ELSE state END,
-                       arguments = CASE WHEN ?3 AND holders <= 1 THEN NULL ELSE arguments END
-                     WHERE id = ?1 AND state = 'open'",
+                    "UPDATE approvals SET rounds = rounds + ?2, state = CASE WHEN ?3 THEN 'withdrawn' ELSE state END,
+                       arguments = CASE WHEN ?3 THEN NULL ELSE arguments END
+                     WHERE id = ?1 AND state = 'open' AND id NOT IN (SELECT approval FROM waiting)",
                 )?
                 .execute((id.to_string(), round, withdrawn))
                 .map(drop)
@@ -123,11 +112,11 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
     if let Some((id, rounds)) = same {
         let is_ignored = rounds >= ROUNDS;
         db.connection
-            .prepare_cached(
-                "UPDATE approvals SET asked = asked + 1, session = ?2, holders = holders + ?3,
-                   held_until_ms = CASE WHEN ?3 THEN max(coalesce(held_until_ms, 0), ?4) ELSE held_until_ms END WHERE id = ?1",
-            )?
-            .execute((&id, &session, !is_ignored, held_until))?;
+            .prepare_cached("UPDATE approvals SET asked = asked + 1, session = ?2 WHERE id = ?1")?
+            .execute((&id, &session))?;
+        if !is_ignored {
+            waiting::enter(db, &id, *call, held_until)?;
+        }
         let Ok(id) = id.parse() else { return Err(rusqlite::Error::InvalidQuery) };
         return Ok(if is_ignored { Asked::Ignored(id) } else { Asked::Open(id) });
     }
@@ -146,8 +135,8 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
     db.connection
         .prepare_cached(
             "INSERT INTO approvals(id, call, subject, server, client, tool, definition, digest, session, rule, reason, difference,
-               arguments, arguments_bytes, complete, opened_ms, expires_ms, held_until_ms, holders, asked, rounds, state)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 1, 1, 0, 'open')",
+               arguments, arguments_bytes, complete, opened_ms, expires_ms, asked, rounds, state)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 1, 0, 'open')",
         )?
         .execute(rusqlite::params![
             id.to_string(),
@@ -167,8 +156,8 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
             arguments.is_none_or(|arguments| arguments.complete),
             now.wall_ms,
             now.wall_ms + ms(question.expires),
-            held_until,
         ])?;
+    waiting::enter(db, &id.to_string(), *call, held_until)?;
     Ok(Asked::Open(id))
 }
 
@@ -185,24 +174,36 @@ fn untold(db: &Db, now: &Moment, key: &[u8; 32]) -> rusqlite::Result<Option<Aske
     Ok(last.and_then(|(id, words)| Some(Asked::Denied(id.parse().ok()?, words))))
 }
 
-/// What is different from the last one of the same tool and client that was approved.
+/// What is different from what was asked before of the same tool and client and waits still, or was decided; where that was with
+/// the same arguments, from that.
 fn difference(db: &Db, subject: &Subject<'_>) -> rusqlite::Result<Option<String>> {
-    let last: Option<(Vec<u8>, Vec<u8>)> = db
+    let key = subject.key();
+    let last: Option<(bool, bool, bool, State)> = db
         .connection
         .prepare_cached(
-            "SELECT definition, digest FROM approvals
-             WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state = 'approved'
-             ORDER BY opened_ms DESC LIMIT 1",
+            "SELECT definition = ?4, digest = ?5, subject = ?6, state FROM approvals
+             WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state IN ('open', 'approved', 'denied')
+             ORDER BY digest = ?5 DESC, opened_ms DESC LIMIT 1",
         )?
-        .query_row((subject.server, subject.client, subject.tool), |row| Ok((row.get(0)?, row.get(1)?)))
+        .query_row(
+            (
+                subject.server,
+                subject.client,
+                subject.tool,
+                &subject.definition[..],
+                &subject.digest[..],
+                &key[..],
+            ),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, parsed(row, 3)?)),
+        )
         .optional()?;
-    let Some((definition, digest)) = last else { return Ok(None) };
-    let words = if definition != subject.definition {
-        "the server describes this tool otherwise than before"
-    } else if digest == subject.digest {
-        return Ok(None);
-    } else {
-        "its arguments are not those that were approved"
+    let words = match last {
+        None | Some((true, true, true, _)) => return Ok(None),
+        Some((false, ..)) => "the server describes this tool otherwise than before",
+        Some((true, true, false, _)) => "what is started under this server's name is not what it was",
+        Some((_, false, _, State::Open)) => "its arguments are not those of the call that waits already",
+        Some((_, false, _, State::Denied)) => "its arguments are not those that were denied",
+        Some((_, false, _, _)) => "its arguments are not those that were approved",
     };
     Ok(Some(words.to_owned()))
 }

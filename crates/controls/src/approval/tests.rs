@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_home::Home;
 use callgate_home::clock::{Clock as _, ManualClock};
+use callgate_home::{Home, lease};
 use proptest::prelude::*;
 
 use super::*;
@@ -14,10 +14,15 @@ const HOLD: Duration = Duration::from_secs(45);
 
 struct Place {
     _folder: tempfile::TempDir,
+    home: Home,
     store: Approvals,
     clock: ManualClock,
     session: SessionId,
+    /// There as long as the session's gate lives.
+    lease: Option<lease::Held>,
     calls: u64,
+    /// Calls that are held, by their cards.
+    held: Vec<(ApprovalId, CallId)>,
 }
 
 impl Place {
@@ -26,22 +31,61 @@ impl Place {
         let home = Home::at(folder.path());
         crate::prepare_home(&home).unwrap();
         let (store, session) = (Approvals::new(&home), SessionId::random());
-        Place { _folder: folder, store, clock: ManualClock::new(), session, calls: 0 }
+        let lease = Some(lease::take(&home, session).unwrap());
+        let (clock, held) = (ManualClock::new(), Vec::new());
+        Place { _folder: folder, home, store, clock, session, lease, calls: 0, held }
+    }
+
+    /// The gate is killed, and its client starts another.
+    fn kill(&mut self) {
+        self.session = SessionId::random();
+        self.lease = Some(lease::take(&self.home, self.session).unwrap());
+    }
+
+    /// A gate beside the one that there is, which goes on: its session and its lease.
+    fn another(&mut self) -> (SessionId, Option<lease::Held>) {
+        let session = SessionId::random();
+        let lease = lease::take(&self.home, session).unwrap();
+        (std::mem::replace(&mut self.session, session), self.lease.replace(lease))
+    }
+
+    /// The gate that held this card's last call holds it no more.
+    fn release(&mut self, id: ApprovalId, why: Release) {
+        let Some(at) = self.held.iter().rposition(|(card, _)| *card == id) else { return };
+        let held = self.held.remove(at);
+        self.store.release(&self.clock.now(), held, why).unwrap();
     }
 
     fn ask(&mut self, digest: u8) -> Asked {
+        self.ask_about(&DEFINITION, digest)
+    }
+
+    fn ask_about(&mut self, definition: &[u8; 32], digest: u8) -> Asked {
         self.calls += 1;
-        let digest = [digest; 32];
+        let (digest, call) = ([digest; 32], self.session.call(self.calls));
         let question = Question {
-            subject: subject("tool", &DEFINITION, &digest),
-            call: self.session.call(self.calls),
+            subject: subject("tool", definition, &digest),
+            call,
             rule: "/tools/tool/action",
             reason: "why",
             arguments: None,
             hold: HOLD,
             expires: EXPIRES,
         };
-        self.store.ask(&self.clock.now(), &question).unwrap()
+        let asked = self.store.ask(&self.clock.now(), &question).unwrap();
+        if let Asked::Open(id) = asked {
+            self.held.push((id, call));
+        }
+        asked
+    }
+
+    fn card(&mut self, id: ApprovalId) -> Approval {
+        self.store.get(&self.clock.now(), id).unwrap().unwrap()
+    }
+
+    fn difference(&mut self, asked: Asked) -> Option<String> {
+        let id = opened(asked);
+        self.card(id).difference
     }
 
     fn open(&mut self) -> Vec<Approval> {
@@ -54,12 +98,16 @@ impl Place {
 
     /// What a gate does with a call that comes: looks for leave, and spends it.
     fn pass(&mut self, tool: &str, definition: &[u8; 32], digest: u8) -> Option<ApprovalId> {
+        self.pass_by(tool, definition, digest).map(|leave| leave.approval.id)
+    }
+
+    fn pass_by(&mut self, tool: &str, definition: &[u8; 32], digest: u8) -> Option<Leave> {
         let (now, digest) = (self.clock.now(), [digest; 32]);
         let subject = subject(tool, definition, &digest);
         let leave = self.store.leave(&now, &subject, self.session).unwrap()?;
-        let id = leave.approval.id;
-        let spent = self.store.transaction(&now, |db| db.spend(&id.spend_key(), &now)).unwrap();
-        spent.then_some(id)
+        let key = leave.spend_key();
+        let spent = self.store.transaction(&now, |db| db.spend(&key, &now)).unwrap();
+        spent.then_some(leave)
     }
 }
 
@@ -145,7 +193,7 @@ fn a_burst_ends_when_it_is_idle_used_up_or_revoked() {
 fn a_no_that_nobody_heard_is_told_to_the_next_equal_call_once() {
     let mut place = Place::new();
     let id = opened(place.ask(7));
-    place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+    place.release(id, Release::OutOfTime);
     place.decide(id, &Verdict::Deny(Some("not there".to_owned()))).unwrap();
     assert_eq!(place.ask(7), Asked::Denied(id, Some("not there".to_owned())));
     assert_ne!(opened(place.ask(7)), id);
@@ -168,7 +216,8 @@ fn of_two_equal_calls_the_one_that_is_still_held_keeps_the_card_waiting() {
     place.clock.advance(Duration::from_secs(30));
     opened(place.ask(7));
     place.clock.advance(Duration::from_secs(15));
-    place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+    place.held.swap(0, 1);
+    place.release(id, Release::OutOfTime);
     assert!(place.decide(id, &Verdict::Once).unwrap().is_held);
 }
 
@@ -177,78 +226,261 @@ fn nobody_there_uses_up_no_round() {
     let mut place = Place::new();
     for _ in 0..ROUNDS + 2 {
         let id = opened(place.ask(7));
-        place.store.release(&place.clock.now(), id, Release::NobodyThere).unwrap();
+        place.release(id, Release::NobodyThere);
     }
     for _ in 0..ROUNDS {
         let id = opened(place.ask(7));
-        place.store.release(&place.clock.now(), id, Release::OutOfTime).unwrap();
+        place.release(id, Release::OutOfTime);
     }
     assert!(matches!(place.ask(7), Asked::Ignored(_)));
+}
+
+#[test]
+fn what_a_killed_gate_held_keeps_no_round_from_being_counted() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    // The same call in another session of the client, which is killed while both are held.
+    let first = place.another();
+    assert_eq!(opened(place.ask(7)), id);
+    place.held.pop();
+    (place.session, place.lease) = first;
+    for round in 0..ROUNDS {
+        if round > 0 {
+            assert_eq!(opened(place.ask(7)), id);
+        }
+        assert!(place.card(id).held_until_ms.is_some(), "the other gate goes on");
+        place.release(id, Release::OutOfTime);
+    }
+    assert_eq!(place.ask(7), Asked::Ignored(id));
+    assert_eq!(place.card(id).held_until_ms, None);
+}
+
+#[test]
+fn a_card_whose_gates_are_gone_says_so_and_a_late_click_does_nothing() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    let kept = opened(place.ask(8));
+    place.release(kept, Release::OutOfTime);
+    place.kill();
+    let open: Vec<ApprovalId> = place.open().iter().map(|one| one.id).collect();
+    assert_eq!(open, [kept], "its client was told to come again");
+    assert!(matches!(
+        place.decide(id, &Verdict::Once),
+        Err(NotDecided::Already { state: State::Withdrawn, .. })
+    ));
+    let card = place.card(id);
+    assert_eq!((card.state, card.held_until_ms, card.arguments), (State::Withdrawn, None, None));
+    assert_eq!(place.pass("tool", &DEFINITION, 7), None);
+    assert_ne!(opened(place.ask(7)), id, "it is asked about anew");
+}
+
+#[test]
+fn a_new_card_says_what_is_different_while_the_first_one_waits_and_after_a_no() {
+    let mut place = Place::new();
+    let first = place.ask(1);
+    assert_eq!(place.difference(first.clone()), None);
+    let asked = place.ask(2);
+    let words = "its arguments are not those of the call that waits already";
+    assert_eq!(place.difference(asked).as_deref(), Some(words));
+    let asked = place.ask_about(&[9; 32], 1);
+    let words = "the server describes this tool otherwise than before";
+    assert_eq!(place.difference(asked).as_deref(), Some(words));
+    let mut place = Place::new();
+    let first = opened(place.ask(1));
+    place.decide(first, &Verdict::Deny(None)).unwrap();
+    let asked = place.ask(1);
+    assert_eq!(place.difference(asked), None, "the same call");
+    let again = place.held.pop().unwrap().0;
+    place.decide(again, &Verdict::Deny(None)).unwrap();
+    let asked = place.ask(2);
+    assert_eq!(place.difference(asked).as_deref(), Some("its arguments are not those that were denied"));
+}
+
+#[test]
+fn another_program_under_the_same_name_is_said_to_be_one() {
+    let mut place = Place::new();
+    let first = opened(place.ask(1));
+    place.decide(first, &Verdict::Once).unwrap();
+    let (digest, command) = ([1; 32], [5; 32]);
+    let question = Question {
+        subject: Subject { command: &command, ..subject("tool", &DEFINITION, &digest) },
+        call: place.session.call(99),
+        rule: "",
+        reason: "",
+        arguments: None,
+        hold: HOLD,
+        expires: EXPIRES,
+    };
+    let asked = place.store.ask(&place.clock.now(), &question).unwrap();
+    let words = "what is started under this server's name is not what it was";
+    assert_eq!(place.difference(asked).as_deref(), Some(words));
+}
+
+#[test]
+fn a_file_from_before_is_taken_over_with_its_open_questions() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.release(id, Release::OutOfTime);
+    let before = "ALTER TABLE approvals ADD COLUMN holders INTEGER NOT NULL DEFAULT 1; ALTER TABLE approvals ADD COLUMN held_until_ms INTEGER;
+         DROP TABLE waiting; PRAGMA user_version = 3";
+    rusqlite::Connection::open(place.home.limits_db()).unwrap().execute_batch(before).unwrap();
+    place.store = Approvals::new(&place.home);
+    assert_eq!(opened(place.ask(7)), id);
+    assert_eq!(place.card(id).asked, 2);
+    assert_ne!(opened(place.ask(8)), id);
+}
+
+#[test]
+fn a_gate_that_waits_reads_only_what_others_have_written() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    let (now, session) = (place.clock.now(), place.session);
+    let look = |place: &mut Place| place.store.look(&now, session, &[id]).unwrap();
+    assert_eq!(look(&mut place).unwrap().of(id), (State::Open, None));
+    for _ in 0..3 {
+        assert!(look(&mut place).is_none(), "nobody has written");
+    }
+    let mut window = Approvals::new(&place.home);
+    window.decide(&now, id, &Verdict::Grant(GrantScope::Burst), Decider::Window).unwrap();
+    let standing = look(&mut place).unwrap();
+    assert_eq!(standing.of(id).0, State::Approved);
+    let (here, there) = ([3; 32], [9; 32]);
+    assert!(standing.is_granted(&subject("tool", &DEFINITION, &here)));
+    assert!(!standing.is_granted(&subject("tool", &there, &here)), "described otherwise");
+    assert!(look(&mut place).is_none());
+    opened(place.ask_about(&there, 1));
+    assert!(look(&mut place).is_some(), "a question in between");
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Ask(u8),
     Release(usize, bool),
-    Decide(usize, bool),
+    Decide(usize, u8),
+    Revoke(usize),
     Pass(u8),
     Wait(u64),
+    Kill,
+}
+
+/// What a yes lets through, as the model has it.
+#[derive(Clone, Debug)]
+struct Yes {
+    id: ApprovalId,
+    digest: u8,
+    session: SessionId,
+    at_ms: i64,
+    /// The very call that was asked about may still pass.
+    unused: bool,
+    /// Of one for more: its scope, how many calls are left, and when it was used last.
+    more: Option<(GrantScope, u32, i64)>,
+}
+
+impl Yes {
+    fn is_for_call(&self, digest: u8, now_ms: i64) -> bool {
+        self.unused && self.digest == digest && now_ms - self.at_ms < ms(USABLE)
+    }
+
+    fn is_for_more(&self, session: SessionId, now_ms: i64) -> bool {
+        self.more.is_some_and(|(scope, left, used_ms)| {
+            self.session == session
+                && left > 0
+                && now_ms - used_ms < ms(scope.idle())
+                && now_ms - self.at_ms < ms(scope.longest())
+        })
+    }
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0..3u8).prop_map(Step::Ask),
         (0..8usize, any::<bool>()).prop_map(|(which, gone)| Step::Release(which, gone)),
-        (0..8usize, any::<bool>()).prop_map(|(which, yes)| Step::Decide(which, yes)),
+        (0..8usize, 0..4u8).prop_map(|(which, how)| Step::Decide(which, how)),
+        (0..8usize).prop_map(Step::Revoke),
         (0..3u8).prop_map(Step::Pass),
-        (0..2_000u64).prop_map(Step::Wait),
+        prop_oneof![0..90u64, 0..2_000u64].prop_map(Step::Wait),
+        Just(Step::Kill),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever happens in whatever order: nothing passes without a yes of its own, and each yes is used once at most.
+    /// Whatever happens in whatever order: nothing passes without a yes that reaches it, each yes for a call is used once at
+    /// most, each for more no longer and no oftener than it says; and what somebody said yes to passes.
     #[test]
     fn no_interleaving_lets_a_call_through_that_nobody_approved(steps in prop::collection::vec(step(), 1..60)) {
         let mut place = Place::new();
         let mut asked: Vec<(ApprovalId, u8)> = Vec::new();
-        let mut yes: Vec<(ApprovalId, u8)> = Vec::new();
+        let mut yes: Vec<Yes> = Vec::new();
         for step in steps {
+            let now_ms = place.clock.now().wall_ms;
+            let session = place.session;
+            let reached = |yes: &[Yes], digest: u8| {
+                yes.iter().any(|one| one.is_for_call(digest, now_ms) || one.is_for_more(session, now_ms))
+            };
             match step {
-                Step::Ask(digest) => {
-                    if let Asked::Open(id) | Asked::Ignored(id) = place.ask(digest)
-                        && !asked.contains(&(id, digest))
-                    {
-                        prop_assert!(asked.iter().all(|(known, _)| *known != id), "one card, one call");
-                        asked.push((id, digest));
+                Step::Ask(digest) => match place.ask(digest) {
+                    Asked::Open(id) | Asked::Ignored(id) => {
+                        prop_assert!(!reached(&yes, digest), "somebody has said yes");
+                        if !asked.contains(&(id, digest)) {
+                            prop_assert!(asked.iter().all(|(known, _)| *known != id), "one card, one call");
+                            asked.push((id, digest));
+                        }
                     }
-                }
+                    Asked::Approved(_) => prop_assert!(reached(&yes, digest), "nobody has said yes"),
+                    Asked::Denied(..) | Asked::TooMany => prop_assert!(!reached(&yes, digest)),
+                },
                 Step::Release(which, gone) => {
                     let Some((id, _)) = asked.get(which) else { continue };
-                    let why = if gone { Release::Withdrawn } else { Release::OutOfTime };
-                    place.store.release(&place.clock.now(), *id, why).unwrap();
+                    place.release(*id, if gone { Release::Withdrawn } else { Release::OutOfTime });
                 }
-                Step::Decide(which, is_yes) => {
-                    let Some(card) = asked.get(which).copied() else { continue };
-                    let verdict = if is_yes { Verdict::Once } else { Verdict::Deny(None) };
-                    let was_open = place.open().iter().any(|one| one.id == card.0);
-                    let decided = place.decide(card.0, &verdict).is_ok();
-                    prop_assert_eq!(decided, was_open);
-                    if decided && is_yes {
-                        yes.push(card);
+                Step::Decide(which, how) => {
+                    let Some((id, digest)) = asked.get(which).copied() else { continue };
+                    let scope = [None, None, Some(GrantScope::Burst), Some(GrantScope::Session)][usize::from(how)];
+                    let verdict = match (how, scope) {
+                        (0, _) => Verdict::Deny(None),
+                        (_, None) => Verdict::Once,
+                        (_, Some(scope)) => Verdict::Grant(scope),
+                    };
+                    let open = place.open();
+                    let card = open.iter().find(|one| one.id == id);
+                    let decided = place.decide(id, &verdict).is_ok();
+                    prop_assert_eq!(decided, card.is_some());
+                    if let Some(card) = card.filter(|_| how > 0) {
+                        let more = scope.map(|scope| (scope, scope.calls() - 1, now_ms));
+                        yes.push(Yes { id, digest, session: card.session, at_ms: now_ms, unused: true, more });
+                    }
+                }
+                Step::Revoke(which) => {
+                    let Some((id, _)) = asked.get(which).copied() else { continue };
+                    place.store.revoke(&place.clock.now(), id).unwrap();
+                    for one in yes.iter_mut().filter(|one| one.id == id) {
+                        (one.unused, one.more) = (false, None);
                     }
                 }
                 Step::Pass(digest) => {
-                    if let Some(id) = place.pass("tool", &DEFINITION, digest) {
-                        let used = yes.iter().position(|known| *known == (id, digest));
-                        prop_assert!(used.is_some(), "nobody approved {id}");
-                        yes.remove(used.unwrap());
+                    let passed = place.pass_by("tool", &DEFINITION, digest);
+                    prop_assert_eq!(passed.is_some(), reached(&yes, digest));
+                    let Some(leave) = passed else { continue };
+                    let used = yes.iter_mut().find(|one| one.id == leave.approval.id);
+                    prop_assert!(used.is_some(), "nobody approved {}", leave.approval.id);
+                    let used = used.unwrap();
+                    match leave.scope {
+                        None => {
+                            prop_assert!(used.is_for_call(digest, now_ms), "{used:?}");
+                            used.unused = false;
+                        }
+                        Some(_) => {
+                            prop_assert!(used.is_for_more(session, now_ms), "{used:?}");
+                            used.more = used.more.map(|(scope, left, _)| (scope, left - 1, now_ms));
+                        }
                     }
                 }
                 Step::Wait(seconds) => place.clock.advance(Duration::from_secs(seconds)),
+                Step::Kill => place.kill(),
             }
-            let open = place.open();
+            let (open, now_ms) = (place.open(), place.clock.now().wall_ms);
             let mut digests: Vec<u8> = asked
                 .iter()
                 .filter(|(id, _)| open.iter().any(|one| one.id == *id))
@@ -258,6 +490,9 @@ proptest! {
             digests.sort_unstable();
             digests.dedup();
             prop_assert_eq!(cards, digests.len(), "equal calls share a card");
+            let waits = |card: &Approval| card.held_until_ms.is_some_and(|until| until > now_ms);
+            let of_others = open.iter().find(|card| waits(card) && card.session != place.session);
+            prop_assert!(of_others.is_none(), "a gate that is gone waits: {of_others:?}");
         }
     }
 }

@@ -16,7 +16,7 @@ use super::ledger::{Anchor, ledger_time};
 use crate::sqlite;
 
 /// Format of this database. A newer one is refused: its counters might mean something else.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
 const PAGE: u32 = 1024;
@@ -54,11 +54,14 @@ CREATE TABLE IF NOT EXISTS approvals(
   id TEXT PRIMARY KEY, call TEXT NOT NULL, subject BLOB NOT NULL, server TEXT NOT NULL, client TEXT NOT NULL, tool TEXT NOT NULL,
   definition BLOB NOT NULL, digest BLOB NOT NULL, session TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
   difference TEXT, arguments TEXT, arguments_bytes INTEGER NOT NULL, complete INTEGER NOT NULL, opened_ms INTEGER NOT NULL,
-  expires_ms INTEGER NOT NULL, held_until_ms INTEGER, holders INTEGER NOT NULL, asked INTEGER NOT NULL,
-  rounds INTEGER NOT NULL, state TEXT NOT NULL, decided_ms INTEGER, decided_uptime_ms INTEGER, decided_boot TEXT,
+  expires_ms INTEGER NOT NULL, asked INTEGER NOT NULL, rounds INTEGER NOT NULL, state TEXT NOT NULL, decided_ms INTEGER, decided_uptime_ms INTEGER, decided_boot TEXT,
   decided_by TEXT, words TEXT, told INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS approvals_open ON approvals(subject) WHERE state = 'open';
 CREATE INDEX IF NOT EXISTS approvals_subject ON approvals(subject);
+-- Calls that gates hold for one of them.
+CREATE TABLE IF NOT EXISTS waiting(
+  call TEXT PRIMARY KEY, approval TEXT NOT NULL, session TEXT NOT NULL, until_ms INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS waiting_approval ON waiting(approval);
 CREATE INDEX IF NOT EXISTS approvals_tool ON approvals(server, client, tool, opened_ms);
 -- What a decision lets through beside the call that it was about.
 CREATE TABLE IF NOT EXISTS grants(
@@ -84,8 +87,8 @@ impl Counter {
 #[derive(Debug)]
 pub(crate) struct Db {
     pub(crate) connection: Connection,
-    pub(super) home: Home,
-    pub(super) path: PathBuf,
+    pub(crate) home: Home,
+    pub(crate) path: PathBuf,
     file: Identity,
     wal: (PathBuf, Identity),
     pub(super) counters: FxHashMap<String, Counter>,
@@ -163,7 +166,7 @@ fn open_or_create(home: &Home, path: &Path, was_there: bool, now: &Moment) -> Re
     // An older file gets the tables that it lacks; what it counted goes on.
     if known != Some(inode) || version < VERSION {
         connection.execute_batch("BEGIN IMMEDIATE").map_err(fail)?;
-        let made = make(&connection, inode, full, now);
+        let made = make(&connection, version, inode, full, now);
         connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" }).map_err(fail)?;
         made.map_err(fail)?;
     }
@@ -199,7 +202,13 @@ pub fn check_version(connection: &Connection, path: &Path) -> Result<i64, StoreE
     }
 }
 
-fn make(connection: &Connection, inode: i64, full: bool, now: &Moment) -> rusqlite::Result<()> {
+fn make(connection: &Connection, version: i64, inode: i64, full: bool, now: &Moment) -> rusqlite::Result<()> {
+    if version == 3 {
+        // How many calls are held is known by session since.
+        let dropped =
+            "ALTER TABLE approvals DROP COLUMN holders; ALTER TABLE approvals DROP COLUMN held_until_ms";
+        connection.execute_batch(dropped)?;
+    }
     connection.execute_batch(SCHEMA)?;
     connection.pragma_update(None, "user_version", VERSION)?;
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('inode', ?1)", [inode])?;

@@ -6,7 +6,7 @@ use callgate_home::{Home, StoreError};
 use rusqlite::OptionalExtension;
 
 use super::db::Db;
-use crate::approval::{SPEND, grants};
+use crate::approval::{GRANT, grants};
 
 /// Makes an allowance good for one call.
 pub(crate) fn make_spendable(home: &Home, now: &Moment, id: &str, ends_ms: i64) -> Result<(), StoreError> {
@@ -40,13 +40,13 @@ pub(crate) fn is_spent(home: &Home, now: &Moment, id: &str) -> Result<bool, Stor
 impl Db {
     /// Spends it; `false` if there is nothing left to spend.
     pub(crate) fn spend(&self, id: &str, now: &Moment) -> rusqlite::Result<bool> {
+        if let Some(approval) = id.strip_prefix(GRANT) {
+            return grants::spend(self, approval, now);
+        }
         let spent = self
             .connection
             .prepare_cached("UPDATE once SET spent_ms = ?2 WHERE id = ?1 AND spent_ms IS NULL")?
             .execute((id, now.wall_ms))?;
-        match id.strip_prefix(SPEND) {
-            Some(approval) if spent == 0 => grants::spend(self, approval, now),
-            _ => Ok(spent == 1),
-        }
+        Ok(spent == 1)
     }
 }

@@ -7,6 +7,7 @@ use crate::applying::Applying;
 use crate::evaluate::Clause;
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit};
+use crate::loops::LoopRule;
 use crate::window::Window;
 
 const ALL: &str = "all tools";
@@ -91,6 +92,13 @@ impl View<'_> {
             let words = "arguments are no longer checked against the tool's schema";
             findings.push(self, &format!("{what}: {words}"));
         }
+        for before in old.loops().into_iter().filter(|old| !old.only_reports(self.old)) {
+            let kept = |new: &&LoopRule| new.is_as_tight_as(before) && !new.only_reports(self.new);
+            if !new.loops().iter().any(kept) {
+                let words = format!("{what}: no longer refused {}", before.words());
+                findings.push(self, &words);
+            }
+        }
         for rule in old.own_rules() {
             self.rule(what, rule, new, findings);
         }
@@ -155,7 +163,7 @@ fn verb(what: &str) -> &'static str {
 
 fn refuses_something(old: &Applying<'_>) -> bool {
     let rule = |rule: &Rule| !rule.only_limits() || rule.limits_at(old.now_ms).next().is_some();
-    always_asks(old) || old.validate().is_some() || old.rules().any(rule)
+    always_asks(old) || old.validate().is_some() || !old.loops().is_empty() || old.rules().any(rule)
 }
 
 /// With fewer conditions that have to hold together, more calls fit.

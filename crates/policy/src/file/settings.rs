@@ -61,7 +61,10 @@ pub(super) fn ask(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Optio
     Some(Spot { value: AskSettings { hold, expires }, place: cursor.place.clone() })
 }
 
-/// When the same thing again and again is a loop.
+/// When the same thing again and again is a loop; more often than this is none.
+const LONGEST_LOOP: u32 = 1000;
+
+/// What the words say of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopSettings {
     pub same_call: Option<NonZeroU32>,
@@ -74,7 +77,13 @@ pub(super) fn loops(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Opt
     let fields = reader.fields(cursor, "`loop`", &["same_call", "same_result", "window", "action"])?;
     let mut count = |key: &str| {
         let what = format!("`{key}`");
-        fields.get(key).and_then(|c| reader.count(c, &what, "leave it out to switch it off"))
+        let count = fields.get(key).map(|c| (c, reader.count(c, &what, "leave it out to switch it off")));
+        if let Some((at, Some(count))) = count
+            && count.get() > LONGEST_LOOP
+        {
+            reader.error(&at.place, format!("{what} is at most {LONGEST_LOOP}"), None);
+        }
+        count.and_then(|(_, count)| count)
     };
     let (same_call, same_result) = (count("same_call"), count("same_result"));
     let window = fields.get("window").and_then(|c| window(reader, c));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use callgate_controls::approval::{ApprovalId, Asked, Question, Release, State, Subject};
+use callgate_controls::approval::{ApprovalId, Asked, Question, Release, Standing, State, Subject};
 use callgate_controls::{decider, patience};
 use callgate_home::clock::{Clock, Moment, SystemClock};
 use callgate_journal::{CallRef, Decision};
@@ -35,7 +35,6 @@ struct WaitingCall {
     approval: ApprovalId,
     /// When its client has to have an answer.
     until: Instant,
-    next_sign: Instant,
 }
 
 #[derive(Debug)]
@@ -44,22 +43,27 @@ pub(super) struct Clerk<'r> {
     waiting: Vec<WaitingCall>,
     /// As of the last look.
     rules: Rules,
+    /// When all clients hear again that their calls live.
+    next_sign: Instant,
+    /// Cards look otherwise than those who show them know.
+    changed: bool,
 }
 
 impl<'r> Clerk<'r> {
     pub(super) fn new(relay: &'r Arc<Relay>) -> Clerk<'r> {
-        Clerk { relay, waiting: Vec::new(), rules: relay.rule_source.last() }
+        let (rules, next_sign) = (relay.rule_source.last(), Instant::now() + SIGN_OF_LIFE);
+        Clerk { relay, waiting: Vec::new(), rules, next_sign, changed: false }
     }
 
     pub(super) fn run(mut self) {
         loop {
             let (arrivals, closed) = self.wait();
-            let any = !arrivals.is_empty();
+            self.changed = !arrivals.is_empty();
             arrivals.into_iter().for_each(|asked| self.open(asked));
-            if any {
+            self.look(closed);
+            if self.changed {
                 decider::ring(&self.relay.approvals.home);
             }
-            self.look(closed);
             let approvals = &self.relay.approvals;
             let mut inbox = approvals.inbox();
             inbox.held = self.waiting.len() + inbox.arrivals.len();
@@ -71,8 +75,8 @@ impl<'r> Clerk<'r> {
     /// Waits for something to do: the calls that came, and whether the client is gone.
     fn wait(&self) -> (Vec<AskedCall>, bool) {
         let approvals = &self.relay.approvals;
-        let limit = match self.waiting.iter().map(|one| one.until.min(one.next_sign)).min() {
-            Some(due) => due.saturating_duration_since(Instant::now()).min(ROUND),
+        let limit = match self.waiting.iter().map(|one| one.until).min() {
+            Some(until) => until.min(self.next_sign).saturating_duration_since(Instant::now()).min(ROUND),
             // Nothing happens without a ring.
             None => Duration::from_hours(24),
         };
@@ -91,26 +95,27 @@ impl<'r> Clerk<'r> {
     fn open(&mut self, asked: AskedCall) {
         let (now, client) = (now(), self.relay.client.name());
         let approvals = &self.relay.approvals;
+        // Its client's clock runs since the call came, however often it was asked about since.
+        let until = asked.since + asked.hold;
         let question = Question {
             subject: self.subject(&asked, &client),
             call: asked.call.id(),
             rule: &asked.question.rule,
             reason: &asked.question.reason,
             arguments: asked.arguments.as_ref(),
-            hold: asked.hold,
+            hold: until.saturating_duration_since(Instant::now()),
             expires: asked.expires,
         };
         let put = approvals.store().ask(&now, &question);
         match put {
             Ok(Asked::Open(approval)) if decider::is_present(&approvals.home) => {
-                let until = asked.since + asked.hold;
-                let next_sign = Instant::now() + SIGN_OF_LIFE;
-                let mut waiting = WaitingCall { asked, approval, until, next_sign };
-                self.sign_of_life(&mut waiting);
-                self.waiting.push(waiting);
+                self.sign_of_life(&asked);
+                // What was to be seen of it is on the card.
+                let asked = AskedCall { arguments: None, ..asked };
+                self.waiting.push(WaitingCall { asked, approval, until });
             }
             Ok(Asked::Open(approval)) => {
-                self.release(approval, Release::NobodyThere);
+                self.release((approval, &asked), Release::NobodyThere);
                 self.pending(&asked, AWAY, NextStep::StopForUser);
             }
             Ok(Asked::Approved(_)) => self.let_go(asked),
@@ -130,7 +135,7 @@ impl<'r> Clerk<'r> {
     fn subject<'a>(&'a self, asked: &'a AskedCall, client: &'a str) -> Subject<'a> {
         Subject {
             server: &self.relay.approvals.server,
-            command: &self.relay.approvals.command,
+            command: self.relay.approvals.identity.digest(),
             client,
             tool: &asked.tool,
             definition: &asked.definition,
@@ -138,66 +143,67 @@ impl<'r> Clerk<'r> {
         }
     }
 
-    /// Is there a yes that reaches it, as it was asked about?
-    fn is_granted(&self, asked: &AskedCall) -> bool {
-        let client = self.relay.client.name();
-        let leave = self.relay.approvals.leave(&self.subject(asked, &client));
-        leave.is_ok_and(|leave| leave.is_some())
-    }
-
     /// Looks at every call that waits.
     fn look(&mut self, closed: bool) {
         if self.waiting.is_empty() {
             return;
         }
-        let ids: Vec<ApprovalId> = self.waiting.iter().map(|one| one.approval).collect();
-        // Without a store nothing is decided, and everybody has an answer in time all the same.
-        let found = self.relay.approvals.store().look(&now(), &ids).ok();
-        let rules = self.relay.rule_source.last();
+        let relay = self.relay;
+        let mut ids: Vec<ApprovalId> = self.waiting.iter().map(|one| one.approval).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        // Nobody has written: nothing was decided. Without a store nothing is either, and everybody has an answer in time.
+        let standing = relay.approvals.store().look(&now(), relay.approvals.session, &ids).ok().flatten();
+        let rules = relay.rule_source.last();
         let changed = !rules.same_as(&self.rules);
         self.rules = rules;
-        let mut present = None;
-        for mut one in std::mem::take(&mut self.waiting) {
-            let row = found.as_ref().map(|found| found.iter().find(|(id, ..)| *id == one.approval));
-            let state = row.map(|row| row.map_or(State::Missed, |(_, state, _)| *state));
-            let due = Instant::now();
-            if !self.relay.pending.is_held(&one.asked.key, one.asked.ticket) {
+        let signs = Instant::now() >= self.next_sign;
+        if signs {
+            self.next_sign = Instant::now() + SIGN_OF_LIFE;
+        }
+        let absent = signs && !decider::is_present(&relay.approvals.home);
+        let client = relay.client.name();
+        if closed && !relay.pending.is_closed() {
+            self.hung_up();
+        }
+        for one in std::mem::take(&mut self.waiting) {
+            let (state, words) = standing.as_ref().map_or((State::Open, None), |all| all.of(one.approval));
+            let is_granted = |all: &Standing| all.is_granted(&self.subject(&one.asked, &client));
+            let due = Instant::now() >= one.until;
+            if !relay.pending.is_held(&one.asked.key, one.asked.ticket) {
                 self.given_up(&one);
-            } else if state == Some(State::Approved) {
+            } else if state == State::Approved {
                 self.let_go(one.asked);
-            } else if state == Some(State::Open) && due < one.until && self.is_granted(&one.asked) {
+            } else if state == State::Open && !due && standing.as_ref().is_some_and(is_granted) {
                 // A yes for more than one call reaches those that wait already.
-                self.release(one.approval, Release::Withdrawn);
+                self.release((one.approval, &one.asked), Release::Withdrawn);
                 self.let_go(one.asked);
-            } else if state == Some(State::Denied) {
-                let words = row.flatten().and_then(|(_, _, words)| words.clone());
-                self.declined(&one.asked, one.approval, words);
+            } else if state == State::Denied {
+                self.declined(&one.asked, one.approval, words.map(str::to_owned));
             } else if changed && self.refuse_by_now(&one) {
-                self.release(one.approval, Release::Withdrawn);
+                self.release((one.approval, &one.asked), Release::Withdrawn);
             } else if closed {
-                self.release(one.approval, Release::Withdrawn);
+                self.release((one.approval, &one.asked), Release::Withdrawn);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
-            } else if state.is_some_and(|state| state != State::Open) || due >= one.until {
-                self.release(one.approval, Release::OutOfTime);
+            } else if state != State::Open || due {
+                self.release((one.approval, &one.asked), Release::OutOfTime);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
-            } else if due >= one.next_sign
-                && !*present.get_or_insert_with(|| decider::is_present(&self.relay.approvals.home))
-            {
-                self.release(one.approval, Release::NobodyThere);
+            } else if absent {
+                self.release((one.approval, &one.asked), Release::NobodyThere);
                 self.pending(&one.asked, AWAY, NextStep::StopForUser);
             } else {
-                if due >= one.next_sign {
-                    self.sign_of_life(&mut one);
+                if signs {
+                    self.sign_of_life(&one.asked);
                 }
                 self.waiting.push(one);
             }
         }
     }
 
-    fn release(&self, approval: ApprovalId, why: Release) {
+    fn release(&mut self, (approval, asked): (ApprovalId, &AskedCall), why: Release) {
         // What stays as it was is seen for what it is by its time, and closed by it.
-        drop(self.relay.approvals.store().release(&now(), approval, why));
-        decider::ring(&self.relay.approvals.home);
+        drop(self.relay.approvals.store().release(&now(), (approval, asked.call.id()), why));
+        self.changed = true;
     }
 
     /// A person said yes: it is judged again, by the thread that may wait.
@@ -223,15 +229,28 @@ impl<'r> Clerk<'r> {
         self.answer(asked, &refusal);
     }
 
+    /// The client is gone. If its clock was the reason, then for the call that it has waited for the longest.
+    fn hung_up(&self) {
+        let held =
+            self.waiting.iter().filter(|one| self.relay.pending.is_held(&one.asked.key, one.asked.ticket));
+        if let Some(since) = held.map(|one| one.asked.since).min() {
+            self.learn(since);
+        }
+    }
+
+    /// A client gave up what it has waited for since then. What could not be remembered is learned the next time.
+    fn learn(&self, since: Instant) {
+        let client = self.relay.client.name();
+        drop(patience::gave_up(&self.relay.approvals.home, &client, since.elapsed()));
+    }
+
     /// Its client wants no answer any more; or has had one, because its server is gone for good.
-    fn given_up(&self, one: &WaitingCall) {
-        self.release(one.approval, Release::Withdrawn);
+    fn given_up(&mut self, one: &WaitingCall) {
+        self.release((one.approval, &one.asked), Release::Withdrawn);
         if self.relay.pending.is_closed() {
             return;
         }
-        let client = self.relay.client.name();
-        // What could not be remembered is learned the next time.
-        drop(patience::gave_up(&self.relay.approvals.home, &client, one.asked.since.elapsed()));
+        self.learn(one.asked.since);
         self.with_request(&one.asked.text, (one.asked.ticket, one.asked.call), |passage, request| {
             passage.note_given_up(&request.request);
         });
@@ -275,11 +294,10 @@ impl<'r> Clerk<'r> {
         Some(done)
     }
 
-    fn sign_of_life(&self, one: &mut WaitingCall) {
-        one.next_sign = Instant::now() + SIGN_OF_LIFE;
-        if let Some(token) = &one.asked.token {
+    fn sign_of_life(&self, asked: &AskedCall) {
+        if let Some(token) = &asked.token {
             // So little that whatever the server tells later is more.
-            let progress = (one.asked.since.elapsed().as_micros() as f64) / 1e12;
+            let progress = (asked.since.elapsed().as_nanos() as f64) / 1e15;
             self.relay.to_client.post(answer::progress(token, progress, WAITING));
         }
     }

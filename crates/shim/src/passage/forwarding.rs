@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callgate_home::clock::wall_ms;
 use callgate_home::failpoint;
 use callgate_journal::{CallRef, Outcome};
 use callgate_protocol::NextStep;
@@ -35,7 +36,10 @@ impl Passage<'_> {
         let relay = self.relay;
         let Request { method, name, args, expects, .. } = &request.request;
         if request.request.is_tool_call() {
-            relay.codegen.sent(&call, &relay.client.name(), name, *args);
+            let client = relay.client.name();
+            relay.codegen.sent(&call, &client, name, *args);
+            let loops = self.admission.rules.policy.loops(&client, name, wall_ms());
+            relay.loops.sent(call.seq(), (name, *args), &loops);
         }
         let lasting = *method == "subscriptions/listen";
         let mut pending =

@@ -34,7 +34,10 @@ impl FromServer<'_> {
         };
         // Before anybody else sees the answer, and also of one that nobody waits for any more: the server did what it says.
         let lost = match &request.what {
-            RequestKind::Call(call, _) => self.relay.codegen.answered(call, reply),
+            RequestKind::Call(call, _) => {
+                self.relay.loops.answered(call.seq(), reply);
+                self.relay.codegen.answered(call, reply)
+            }
             _ => None,
         };
         if let RequestKind::Call(call, _) = &request.what {

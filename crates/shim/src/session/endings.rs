@@ -88,6 +88,8 @@ impl Session {
 
     /// Ends the server because the client is done, and waits for its tree to be gone.
     pub(super) fn part(mut self) -> u8 {
+        // First: how long a client waited that hangs up tells of its clock.
+        self.relay.approvals.close(LAST_CARDS);
         self.relay.server.pipe().close();
         self.keeper.finish();
         self.tree.look();

@@ -49,6 +49,12 @@ fn refused(policy: &str, tool: &str, args: &str) -> String {
     })
 }
 
+fn looping(rules: &str, tool: &str, times: u32) -> String {
+    let policy = Policy::parse(&format!(r#"{{"version":"1","default":"allow",{rules}}}"#)).unwrap();
+    let refusal = policy.loops("c", tool, 0)[0].refusal(tool, times, true);
+    said(&refusal.reason, &refusal.next)
+}
+
 fn broken(why: &str) -> String {
     let policy = Policy::refuse_all(why);
     match policy.judge(&Call::tool("c", "x", None), &Circumstances::timeless()) {
@@ -177,6 +183,11 @@ fn rows() -> Vec<Row> {
             "a person said no",
             said("the user said no: use the staging site", &NextStep::Declined),
             "do what the person wrote, or go on without it",
+        ),
+        row(
+            "the same call again and again, with the same result",
+            looping(r#""loop":{"same_result":5}"#, "get_status", 5),
+            "stop, and make something of the result",
         ),
         row(
             "the policy is broken",
