@@ -24,7 +24,7 @@ pub use acts::{
     Restriction, Target, Undo,
 };
 pub use approvals::{ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, GrantView};
-pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
+pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, DecidedCall, ToolAccess, Why};
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{

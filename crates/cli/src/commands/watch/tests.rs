@@ -76,6 +76,7 @@ fn detail(line: CallLine) -> CallDetail {
         args: None,
         result: None,
         why,
+        decided: None,
         access: ToolAccess::Open,
         session: None,
         siblings: Vec::new(),
