@@ -220,13 +220,16 @@ impl Desk {
 /// A call with all of its arguments, in the few lines that every desktop shows; none if that is not all there is to see.
 fn preview(approval: &Approval) -> Option<String> {
     let text = match &approval.arguments {
-        Some(arguments) if arguments.complete => format!("\n{}", arguments.text),
-        Some(_) => return None,
-        None => "\nwithout arguments".to_owned(),
+        Some(arguments) => arguments.text.as_str(),
+        None => "without arguments",
     };
     let plain = |text: &str, most| harmless(text) == text && text.chars().count() <= most;
-    let whole = plain(&text[1..], PREVIEW) && plain(&approval.tool, 40) && plain(&approval.server, 40);
-    (whole && approval.difference.is_none()).then_some(text)
+    let whole = approval.arguments.as_ref().is_none_or(|arguments| arguments.complete)
+        && plain(text, PREVIEW)
+        && plain(&approval.tool, 40)
+        && plain(&approval.server, 40);
+    let again = approval.difference.iter().map(|why| format!("\nAsked about again: {}", harmless(why)));
+    whole.then(|| again.chain([format!("\n{text}")]).collect())
 }
 
 fn parsed(id: &str) -> Result<ApprovalId, DeskError> {

@@ -169,7 +169,9 @@ fn a_yes_of_a_notification_counts_once_by_its_own_key_and_not_late() {
     assert!(done.words.contains("Approved write_file of files"), "{}", done.words);
     assert!(asking.place.desk.approve_as_offered(&named, &key).is_err());
     let late = asking.ask("{\"a\":3}");
-    let (named, key) = offered(&asking.notice());
+    let notice = asking.notice();
+    assert!(notice.body.contains("Asked about again: its arguments"), "{}", notice.body);
+    let (named, key) = offered(&notice);
     asking.decide(late, &no());
     assert!(asking.place.desk.approve_as_offered(&named, &key).is_err());
     let states = asking.place.desk.approvals().unwrap().ended;

@@ -107,7 +107,8 @@ fn a_block_of_all_tools_is_shown_at_every_tool() {
 fn what_a_person_decides_is_a_state_of_its_own_however_it_is_written() {
     let text = r#"{"version":"1","default":"ask","tools":{"open":{"ask_if":[{"path":"args.url","op":"regex","value":"^http:"}]},
         "read":{},"all":{"ask_if":[{"conditions":[]}]},"gone":{"action":"deny"}}}"#;
-    let world = World::with(text);
+    let mut world = World::with(text);
+    world.session("cursor").end();
     world.lists(&[("new", "{}")]);
     let view = world.desk.rules(SERVER).unwrap();
     let states: Vec<_> = view.tools.iter().map(|tool| (tool.name.as_str(), tool.state)).collect();
