@@ -44,7 +44,7 @@ pub(crate) fn look(state: &AppState) -> Look {
                 let access = desk.access_of(&overview.recent);
                 // Nobody was ever asked: nothing is opened for it.
                 let asked = desk.home().approvals_bell().exists();
-                let approvals = if asked { desk.approvals().unwrap_or_default() } else { Default::default() };
+                let approvals = if asked { desk.approvals().ok() } else { None }.unwrap_or_default();
                 let now_ms = state.clock.now().wall_ms;
                 let menu = menu(&overview, &servers, &approvals, &access, &memory, &recorded, now_ms);
                 match state.usage.left() {
