@@ -42,8 +42,11 @@ pub(crate) fn look(state: &AppState) -> Look {
             menu: {
                 let recorded = desk.recorded(&servers);
                 let access = desk.access_of(&overview.recent);
+                // Nobody was ever asked: nothing is opened for it.
+                let asked = desk.home().approvals_bell().exists();
+                let approvals = if asked { desk.approvals().ok() } else { None }.unwrap_or_default();
                 let now_ms = state.clock.now().wall_ms;
-                let menu = menu(&overview, &servers, &access, &memory, &recorded, now_ms);
+                let menu = menu(&overview, &servers, &approvals, &access, &memory, &recorded, now_ms);
                 match state.usage.left() {
                     Some(words) => with_left(menu, &words),
                     None => menu,

@@ -118,12 +118,24 @@ impl ApprovalId {
         ApprovalId(SessionId::random())
     }
 
+    /// The rule that the record names for a call that was decided by it.
+    pub fn rule(self) -> String {
+        format!("{RULE}{self})")
+    }
+
+    /// The decision behind a rule of the record, if it is one.
+    pub fn of_rule(rule: &str) -> Option<ApprovalId> {
+        rule.strip_prefix(RULE)?.strip_suffix(')')?.parse().ok()
+    }
+
     /// What it is spent under: the same table has allowances, whose ids anybody may write into a file.
     pub fn spend_key(self) -> String {
         format!("{SPEND}{self}")
     }
 }
 
+/// How the rules of calls begin that a person decided about.
+pub const RULE: &str = "(approval ";
 /// How the keys of approvals begin, and those of grants.
 pub(crate) const SPEND: &str = "approval:";
 pub(crate) const GRANT: &str = "grant:";

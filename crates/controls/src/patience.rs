@@ -19,8 +19,8 @@ pub struct Patience {
     /// Names that it goes by: its own, and that of its entry.
     pub clients: &'static [&'static str],
     pub hold: Duration,
-    /// It goes on with a call that it no longer shows as running: whoever decides late need not tell it to.
-    pub in_background: bool,
+    /// After so long it goes on with other things, and hears of the call when that is answered.
+    pub background: Option<Duration>,
     /// What is known, from where, and when it was looked at.
     pub source: &'static str,
 }
@@ -32,31 +32,31 @@ pub const CLIENTS: &[Patience] = &[
     Patience {
         clients: &["claude-ai", "claude-desktop", "Claude Desktop"],
         hold: Duration::from_secs(45),
-        in_background: false,
+        background: None,
         source: "240 s in chats (anthropics/claude-code#65643), 60 s in its Code tab (#43791, #63379); 2026-11",
     },
     Patience {
         clients: &["claude-code", "Claude Code"],
         hold: Duration::from_secs(100),
-        in_background: true,
+        background: Some(Duration::from_mins(2)),
         source: "calls move to the background at 120 s, code.claude.com/docs/en/mcp; 2026-09",
     },
     Patience {
         clients: &["Visual Studio Code", "vscode", "VS Code"],
         hold: Duration::from_secs(240),
-        in_background: false,
+        background: None,
         source: "about 300 s, microsoft/vscode#261734; 2025-08",
     },
     Patience {
         clients: &["codex-mcp-client", "codex", "Codex"],
         hold: Duration::from_secs(240),
-        in_background: false,
+        background: None,
         source: "tool_timeout_sec, 300 s by default, codex-rs/codex-mcp/src/rmcp_client.rs; 2026-11",
     },
     Patience {
         clients: &["cursor-vscode", "cursor", "Cursor"],
         hold: Duration::from_secs(45),
-        in_background: false,
+        background: None,
         source: "60 s reported in 2025, no newer word; 2026-11",
     },
 ];
@@ -64,6 +64,11 @@ pub const CLIENTS: &[Patience] = &[
 /// What is known of a client.
 pub fn known(client: &str) -> Option<&'static Patience> {
     CLIENTS.iter().find(|one| one.clients.iter().any(|name| same_client(name, client)))
+}
+
+/// Has a client gone on with other things by now, while a call is held that it has waited for so long for?
+pub fn is_in_background(client: &str, waited: Duration) -> bool {
+    known(client).and_then(|one| one.background).is_some_and(|after| waited > after)
 }
 
 /// How long a call of this client to this server may be held.
@@ -153,6 +158,24 @@ fn read(home: &Home) -> BTreeMap<String, Lesson> {
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_goes_on_in_the_background_only_if_it_is_held_for_longer_than_its_client_waits() {
+        let seconds = Duration::from_secs;
+        for (client, waited, in_background) in [
+            ("claude-code", seconds(100), false),
+            ("claude-code", seconds(121), true),
+            ("cursor", seconds(240), false),
+            ("some-client", seconds(240), false),
+        ] {
+            assert_eq!(is_in_background(client, waited), in_background, "{client} {waited:?}");
+        }
+        let by_itself = CLIENTS.iter().filter_map(|one| Some((one.hold, one.background?)));
+        assert!(
+            by_itself.into_iter().all(|(hold, after)| hold < after),
+            "answered before, unless a policy says otherwise"
+        );
+    }
 
     #[test]
     fn a_client_that_gives_up_by_its_clock_is_answered_sooner_next_time() {

@@ -7,7 +7,7 @@ use callgate_controls::approval::{
     Approval, ApprovalId, Approvals, BadApprovalId, Decider, Grant, GrantScope, NotDecided, State, Verdict,
 };
 use callgate_controls::{decider, patience};
-use callgate_home::lease;
+use callgate_home::{SessionId, lease};
 use callgate_journal::{EventKind, record_event};
 use callgate_text::{clip, count, harmless, name};
 use callgate_wiring::client_name;
@@ -24,6 +24,8 @@ use crate::{Desk, DeskError};
 const ENDED: u32 = 50;
 /// What was decided within this time says how the next one will be.
 const LATELY: Duration = Duration::from_hours(7 * 24);
+/// Arguments that are shown whole in a notification have so many characters.
+const PREVIEW: usize = 120;
 /// Longer words are no reason.
 const LONGEST_REASON: usize = 500;
 
@@ -106,9 +108,8 @@ impl Desk {
             let _noted = record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words);
         }
         let rule = self.rule_for(verdict, approval)?;
-        let is_late = is_yes && !is_held;
-        let in_background = patience::known(&approval.client).is_some_and(|one| one.in_background);
-        let tell = (is_late && !in_background).then(|| {
+        // Whether it waited or went on with other things: it has been told to call again.
+        let tell = (is_yes && !is_held).then(|| {
             format!(
                 "The call of {} is approved now: make it once more, with the same arguments.",
                 approval.tool
@@ -131,10 +132,13 @@ impl Desk {
         let open = Approvals::new(&self.home).open(&self.clock.now())?;
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let told = std::mem::replace(&mut cache.told_approvals, open.iter().map(|one| one.id).collect());
+        cache.offered_yes.retain(|id, _| open.iter().any(|one| one.id == *id));
         drop(cache);
         let mut new = open.iter().filter(|one| !told.contains(&one.id));
         let Some(first) = new.next().filter(|_| !in_front) else { return Ok(None) };
         let more = new.count() as u64;
+        let preview = preview(first).filter(|_| more == 0);
+        let approve = preview.as_ref().map(|_| self.offer_yes(first.id));
         let deny = (TrayAct::Deny { id: first.id.to_string() }, "Deny".to_owned());
         let look = (TrayAct::Approvals, "Look at it".to_owned());
         let tool = clip(&name(&first.tool), 40);
@@ -144,11 +148,41 @@ impl Desk {
         };
         Ok(Some(Notice {
             title: format!("{} wants to call {tool}", client_name(&first.client)),
-            body: format!("{}: {}{waits}", name(&first.server), clip(&harmless(&first.reason), 200)),
-            acts: vec![deny, look],
+            body: format!(
+                "{}: {}{waits}{}",
+                name(&first.server),
+                clip(&harmless(&first.reason), 200),
+                preview.unwrap_or_default()
+            ),
+            acts: approve.into_iter().chain([deny, look]).collect(),
             opens: Place::Approvals,
             topic: None,
         }))
+    }
+
+    /// A button that says yes to this call, once. Its key is known to whoever shows it: the id alone is in every list.
+    fn offer_yes(&self, id: ApprovalId) -> (TrayAct, String) {
+        let key = SessionId::random().to_string() + SessionId::random().as_str();
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.offered_yes.insert(id, key.clone());
+        (TrayAct::Approve { id: id.to_string(), key }, "Approve once".to_owned())
+    }
+
+    /// Says the yes that a notification offered. A late click, or one on another's notification, does nothing.
+    pub fn approve_as_offered(&self, id: &str, key: &str) -> Result<Done, DeskError> {
+        let offered = {
+            let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+            cache.offered_yes.remove(&parsed(id)?)
+        };
+        if offered.as_deref() != Some(key) {
+            return Err(DeskError::TooLate(
+                "this call cannot be approved from here any more: look at Approvals in the window",
+            ));
+        }
+        let DecidedView { done, tell } = self.decide(id, &ApprovalVerdict::Once, Decider::Tray)?;
+        let words =
+            tell.map_or_else(|| done.words.clone(), |tell| format!("{}. Tell the agent: {tell}", done.words));
+        Ok(Done { words, ..done })
     }
 
     /// The rule that a verdict for good makes.
@@ -180,6 +214,21 @@ impl Desk {
             record_event(self.home(), now.wall_ms, EventKind::Decided, None, Some(self.origin), &words);
         Ok(Done { words: format!("Revoked {id}: calls are asked about again"), ..Done::default() })
     }
+}
+
+/// A call with all of its arguments, in the few lines that every desktop shows; none if that is not all there is to see.
+fn preview(approval: &Approval) -> Option<String> {
+    let text = match &approval.arguments {
+        Some(arguments) => arguments.text.as_str(),
+        None => "without arguments",
+    };
+    let plain = |text: &str, most| harmless(text) == text && text.chars().count() <= most;
+    let whole = approval.arguments.as_ref().is_none_or(|arguments| arguments.complete)
+        && plain(text, PREVIEW)
+        && plain(&approval.tool, 40)
+        && plain(&approval.server, 40);
+    let again = approval.difference.iter().map(|why| format!("\nAsked about again: {}", harmless(why)));
+    whole.then(|| again.chain([format!("\n{text}")]).collect())
 }
 
 fn parsed(id: &str) -> Result<ApprovalId, DeskError> {
@@ -245,6 +294,8 @@ fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Opt
 }
 
 fn view(approval: Approval, now_ms: i64) -> ApprovalView {
+    let in_background = held_for(&approval, now_ms)
+        .is_some_and(|waited| patience::is_in_background(&approval.client, waited));
     let (text, bytes, complete) = match approval.arguments {
         Some(arguments) => (Some(arguments.text), arguments.bytes, arguments.complete),
         None => (None, 0, true),
@@ -252,7 +303,7 @@ fn view(approval: Approval, now_ms: i64) -> ApprovalView {
     ApprovalView {
         id: approval.id.to_string(),
         call: approval.call.to_string(),
-        in_background: patience::known(&approval.client).is_some_and(|one| one.in_background),
+        in_background,
         server: approval.server,
         client: approval.client,
         tool: approval.tool,
@@ -281,6 +332,13 @@ fn view(approval: Approval, now_ms: i64) -> ApprovalView {
     }
 }
 
+/// How long its client has waited at least; none if it does not. Of several that asked in turn it is not known.
+fn held_for(approval: &Approval, now_ms: i64) -> Option<Duration> {
+    let is_held = approval.held_until_ms.is_some_and(|until| until > now_ms);
+    let waited = u64::try_from(now_ms - approval.opened_ms).ok();
+    waited.filter(|_| is_held && approval.asked == 1).map(Duration::from_millis)
+}
+
 fn grant_view(grant: Grant) -> GrantView {
     let calls = count(u64::from(grant.calls_left), "call");
     let words = match grant.scope {
@@ -290,3 +348,8 @@ fn grant_view(grant: Grant) -> GrantView {
     let Grant { id, server, client, tool, ends_ms, calls_left, .. } = grant;
     GrantView { id: id.to_string(), server, client, tool, words, ends_ms, calls_left }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#[path = "approvals_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use callgate_history::{History, PolicyChange};
 use callgate_home::clock::Clock;
 use callgate_home::{DEFAULT_SERVER, Home, Locked, lock_policies, read_private, running};
 use callgate_journal::{Noted, Origin, PolicyEdit, catch_up, note_edit};
-use callgate_policy::edit::{Edited, Tightened, truthful};
+use callgate_policy::edit::{Edit, Edited, Tightened, apply_for, truthful};
 use callgate_policy::{Policy, compare};
 use callgate_text::{name, quoted};
 
@@ -150,6 +150,13 @@ impl Change {
     /// What the change would loosen, in words.
     pub fn loosened(&self) -> &[String] {
         &self.loosened
+    }
+
+    /// This and one more act of the same person, as one change.
+    pub(crate) fn then(self, client: Option<&str>, edit: &Edit) -> Result<Change, DeskError> {
+        let next = apply_for(&self.edited.text, client, edit)?;
+        let Change { before, edited, .. } = self;
+        before.to(edited.followed_by(next))
     }
 
     /// Makes it, and returns the version that is in force now. `note`: what the record says of it besides.

@@ -37,6 +37,8 @@ pub(crate) struct OverviewCache {
     pub(crate) notices: Notices,
     /// Calls that wait for a decision and were told of.
     pub(crate) told_approvals: BTreeSet<ApprovalId>,
+    /// Those whose notification offers a yes, with the key of the button.
+    pub(crate) offered_yes: HashMap<ApprovalId, String>,
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
     pub(crate) stopped: StoppedPolicies,

@@ -1,6 +1,7 @@
 //! The one filter over the record: what a person can narrow it down by, in the window, in `callgate watch` and with the words of
 //! every command that looks at calls.
 
+use callgate_controls::approval::RULE;
 use callgate_home::{CallId, StoreError};
 use callgate_journal::{self as journal, Outcome};
 use rusqlite::Row;
@@ -30,6 +31,8 @@ pub struct CallFilter {
     pub decisions: Vec<Decision>,
     /// Only calls that got to their server and ended with an error, or without an answer.
     pub failed: bool,
+    /// Only calls that a person was asked about and decided.
+    pub by_person: bool,
     pub session: Option<String>,
     /// From this time on, in milliseconds since 1970.
     pub since_ms: Option<i64>,
@@ -82,9 +85,10 @@ impl Matcher {
 
     /// May entries of this kind match?
     pub(crate) fn has(&self, kind: Only) -> bool {
-        let CallFilter { client, tool, session, grep, decisions, failed, only, .. } = &self.filter;
+        let CallFilter { client, tool, session, grep, decisions, failed, by_person, only, .. } = &self.filter;
         let of_calls = self.rev.is_some()
             || *failed
+            || *by_person
             || !decisions.is_empty()
             || [client, tool, grep].iter().any(|text| text.is_some());
         only.is_none_or(|only| only == kind)
@@ -106,9 +110,14 @@ impl Matcher {
 
     /// Does anything matter besides the time?
     pub(crate) fn asks_for_more(&self) -> bool {
-        let CallFilter { server, client, tool, session, grep, decisions, failed, .. } = &self.filter;
+        let CallFilter { server, client, tool, session, grep, decisions, failed, by_person, .. } =
+            &self.filter;
         let texts = [server, client, tool, session, grep];
-        self.words.is_some() || *failed || !decisions.is_empty() || texts.iter().any(|text| text.is_some())
+        self.words.is_some()
+            || *failed
+            || *by_person
+            || !decisions.is_empty()
+            || texts.iter().any(|text| text.is_some())
     }
 
     pub(crate) fn decisions(&self) -> impl Iterator<Item = &'static str> {
@@ -148,6 +157,9 @@ impl Matcher {
         }
         if filter.failed {
             sql.push_str(&format!(" AND c.outcome IN ({})", Outcome::failed_in_sql()));
+        }
+        if filter.by_person {
+            sql.push_str(&format!(" AND x.rule LIKE '{RULE}%'"));
         }
         (sql, values)
     }

@@ -32,6 +32,21 @@ impl History {
         self.lines(&sql, vec![from.into(), to.into()], values, &matcher)
     }
 
+    /// Calls that this rule of the record decided, from a number on and before a time, in order; at most so many.
+    pub fn lines_ruled(
+        &self,
+        rule: &str,
+        from: i64,
+        until_ms: i64,
+        most: usize,
+    ) -> Result<Vec<LineRow>, StoreError> {
+        let sql = format!(
+            "SELECT {LINE_COLUMNS} FROM {CALL_TABLES} WHERE c.rev BETWEEN ?2 AND ?3 AND x.rule = ?1 ORDER BY c.rev LIMIT ?4"
+        );
+        let last = self.rev_before(until_ms)?;
+        self.rows(&sql, &[rule.to_owned().into(), from.into(), last.into(), limit_value(most)], line)
+    }
+
     /// The oldest calls of any kind that came after this number, in order; at most so many.
     pub fn lines_after(&self, rev: i64, limit: usize) -> Result<Vec<LineRow>, StoreError> {
         let sql =

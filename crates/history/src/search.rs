@@ -32,9 +32,11 @@ pub(crate) use words::Text;
 pub use words::Words;
 
 /// Another number: another way to cut words, or other tables. Then the file is made anew.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 /// The mark of calls that failed.
 const FAILED: (char, &str) = ('o', "failed");
+/// And of those that a person decided about.
+const BY_PERSON: (char, &str) = ('b', "person");
 /// Numbers in a shard.
 const SHARD: i64 = 1 << 16;
 /// Numbers in a span, of which the earliest and latest time are known.
@@ -116,7 +118,11 @@ fn question(matcher: &Matcher, with_begun: bool) -> Option<String> {
         let any: Vec<String> = matcher.decisions().map(|word| format!("\"{}\"", mark('d', word))).collect();
         parts.push(format!("({})", any.join(" OR ")));
     }
-    parts.extend(filter.failed.then(|| format!("\"{}\"", mark(FAILED.0, FAILED.1))));
+    for (kind, name) in
+        [filter.failed.then_some(FAILED), filter.by_person.then_some(BY_PERSON)].into_iter().flatten()
+    {
+        parts.push(format!("\"{}\"", mark(kind, name)));
+    }
     if let Some(words) = &matcher.words {
         parts.extend(words.whole.iter().map(|word| format!("\"{word}\"")));
         parts.extend(words.begun.iter().filter(|_| with_begun).map(|word| format!("\"{word}\" *")));

@@ -32,7 +32,7 @@ fn a_rule_that_says_more_than_the_form_has_no_form() {
         r#"{"mode": "observe"}"#,
         r#"{"record": "none"}"#,
         r#"{"validate": true}"#,
-        r#"{"ask_if": [{"path": "args.a", "op": "exists"}]}"#,
+        r#"{"action": "ask", "ask": {"hold": "20s"}}"#,
         r#"{"limits": [{"kind": "sum", "amount_from": "args.a", "window": "day", "max": 5}]}"#,
         r#"{"limits": [{"window": "day", "max": 5, "on_deny": "no"}]}"#,
         r#"{"rate_limit": {"max": 5, "window": 60, "on_deny": "no"}}"#,
@@ -120,6 +120,10 @@ fn a_form_in_words_of_the_language() {
                 on_deny: None,
             },
         ],
+        ask_if: vec![FormClause {
+            conditions: vec![condition("args.f", Operator::Eq, Value::Bool(true))],
+            on_deny: Some("look".to_owned()),
+        }],
     };
     let text = "{ \"version\": \"1\", \"default\": \"allow\" }";
     let edited = write(text, Whose { tool: Some("x"), client: Some("cursor") }, &form).unwrap();
@@ -131,7 +135,8 @@ fn a_form_in_words_of_the_language() {
          \"require\": [{ \"path\": \"args.a\", \"op\": \"exists\" }], \
          \"deny_if\": [{ \"path\": \"args.u\", \"op\": \"regex\", \"value\": \"^f\\\"\", \"on_deny\": \"w\" }, \
          { \"conditions\": [{ \"path\": \"args.n\", \"op\": \"gt\", \"value\": 1e3 }, \
-         { \"path\": \"args.s\", \"op\": \"in\", \"value\": [null, false] }] }] } } } } }"
+         { \"path\": \"args.s\", \"op\": \"in\", \"value\": [null, false] }] }], \
+         \"ask_if\": [{ \"path\": \"args.f\", \"op\": \"eq\", \"value\": true, \"on_deny\": \"look\" }] } } } } }"
     );
 }
 
@@ -207,21 +212,26 @@ fn limit() -> impl Strategy<Value = FormLimit> {
 fn form() -> impl Strategy<Value = Form> {
     let action =
         prop::sample::select(vec![FormAction::Allow, FormAction::Deny, FormAction::Hide, FormAction::Ask]);
-    let clause = (prop::collection::vec(condition(), 0..3), prop::option::of(Just("no".to_owned())))
-        .prop_map(|(conditions, on_deny)| FormClause { conditions, on_deny });
+    let clauses = || {
+        let clause = (prop::collection::vec(condition(), 0..3), prop::option::of(Just("no".to_owned())))
+            .prop_map(|(conditions, on_deny)| FormClause { conditions, on_deny });
+        prop::collection::vec(clause, 0..3)
+    };
     (
         action,
         prop::option::weighted(0.3, Just("because \"so\"".to_owned())),
         prop::collection::vec(limit(), 0..3),
         prop::collection::vec(condition(), 0..3),
-        prop::collection::vec(clause, 0..3),
+        clauses(),
+        clauses(),
     )
-        .prop_map(|(action, reason, limits, require, deny_if)| Form {
+        .prop_map(|(action, reason, limits, require, deny_if, ask_if)| Form {
             action,
             reason,
             limits,
             require,
             deny_if,
+            ask_if,
         })
 }
 

@@ -14,7 +14,7 @@ use crate::again::{Judged, RowOfTwo, judge_by_both};
 use crate::error::ReviewError;
 use crate::lacking::is_masked;
 use crate::ruling::Ruling;
-use crate::simulate::{Count, Example, Pace, Progress, Simulation, TOOLS, newest};
+use crate::simulate::{Count, Example, Pace, Progress, Simulation, TOOLS, asked_words, newest};
 use crate::words::{counted, when};
 
 /// Which calls two policies are held against.
@@ -41,8 +41,10 @@ impl fmt::Debug for Question<'_> {
 pub struct Difference {
     pub today: Simulation,
     pub changed: Simulation,
-    /// Refused by the changed rules and not by today's.
+    /// Refused, or asked about, by the changed rules and not by today's.
     pub more: CallsApart,
+    /// Those of them that a person would be asked about.
+    pub asked: u64,
     /// Refused by today's rules and not by the changed ones.
     pub fewer: CallsApart,
     /// Refused by both, but not in the same way: hidden instead of denied.
@@ -115,7 +117,15 @@ impl Difference {
         if self.changed.calls == 0 {
             format!("There are no calls {} to judge.", when("in", self.changed.since_ms, now_ms))
         } else if more > 0 || fewer > 0 {
-            format!("Refuses {} more than today's rules, {fewer} fewer.", counted(more, "call"))
+            let refused =
+                format!("{} more than today's rules, {fewer} fewer.", counted(more - self.asked, "call"));
+            match self.asked {
+                0 => format!("Refuses {refused}"),
+                asked => format!(
+                    "Asks you about {} that pass today, and refuses {refused}",
+                    counted(asked, "call")
+                ),
+            }
         } else if !self.is_none() {
             "Refuses the same calls as today's rules.".to_owned()
         } else if self.unclear > 0 {
@@ -135,18 +145,21 @@ impl Difference {
             "Of {} {}, today's rules refuse {}, these {}.",
             counted(changed.calls, "call"),
             when("in", changed.since_ms, now_ms),
-            self.today.refused,
-            changed.refused,
+            self.today.refused - self.today.asked,
+            changed.refused - changed.asked,
         )];
         let mut say = |count: u64, words: &str| {
             if count > 0 {
                 said.push(format!("{} {words}.", counted(count, "call")));
             }
         };
-        say(self.otherwise, "would be refused by both, but in another way (denied, hidden or capped)");
+        say(
+            self.otherwise,
+            "would be refused by both, but in another way (denied, hidden, capped or asked about)",
+        );
         say(self.noted, "would pass both, and be noted as \"would deny\" by only one of them");
         say(self.unclear, "cannot be told: a rule reads arguments that were masked, cut or not kept");
-        say(changed.asked, "would wait for a person's word");
+        say(changed.asked, &asked_words(changed.asked_an_hour));
         say(changed.unchecked, "would also have to fit the tool's schema, which was not checked here");
         say(
             changed.left_out.all(),
@@ -186,6 +199,7 @@ impl<'p> Comparison<'p> {
             (then, now) if then == now => {}
             (then, now) => match (then.refuses(), now.refuses()) {
                 (false, true) => {
+                    self.difference.asked += u64::from(now == Ruling::Asked);
                     self.difference.more.add(changed, self.named);
                     self.tool(changed.about(), true);
                 }

@@ -15,6 +15,7 @@ use crate::words::{counted, when};
 
 /// Calls between two words about the progress.
 const STEP: u64 = 4096;
+const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Calls that are named beside a count.
 pub(crate) const EXAMPLES: usize = 3;
 /// Tools that are counted by name. An agent can make up names without end.
@@ -43,6 +44,8 @@ pub struct Simulation {
     pub refused: u64,
     pub capped: u64,
     pub asked: u64,
+    /// The most of them in one hour of the clock: what a person would have had to put up with.
+    pub asked_an_hour: u64,
     /// A rule that reads arguments decides, and those were masked, cut or withheld.
     pub untold: u64,
     /// Would pass these rules, but has a schema to fit that is not at hand here.
@@ -190,7 +193,10 @@ impl Simulation {
         if self.calls == 0 {
             return vec![format!("there are no calls {when} to judge again")];
         }
-        let refused = if self.refused == 0 { "nothing".to_owned() } else { self.refused.to_string() };
+        let refused = match self.refused - self.asked {
+            0 => "nothing".to_owned(),
+            refused => refused.to_string(),
+        };
         let mut said =
             vec![format!("would have refused {refused} of {} {when}", counted(self.calls, "call"))];
         let mut say = |count: u64, words: &str| {
@@ -202,7 +208,7 @@ impl Simulation {
         say(self.newly_refused, &format!("of them {} let through then", were(self.newly_refused)));
         say(self.newly_passed, &format!("that {} refused then would pass", were(self.newly_passed)));
         say(self.observed, "would only be noted, by rules that observe");
-        say(self.asked, "would wait for a person's word");
+        say(self.asked, &asked_words(self.asked_an_hour));
         say(self.untold, "cannot be told: a rule reads arguments that were masked, cut or not kept");
         say(self.unchecked, "would also have to fit the tool's schema, which was not checked here");
         say(
@@ -213,9 +219,16 @@ impl Simulation {
     }
 }
 
+/// "would have been asked about, 3 an hour at most"
+pub(crate) fn asked_words(an_hour: u64) -> String {
+    format!("would have been asked about, {an_hour} an hour at most")
+}
+
 #[derive(Default)]
 pub(crate) struct Count {
     totals: Simulation,
+    /// The hour that was looked at last, and how often somebody would have been asked in it.
+    hour: (i64, u64),
     rules: FxHashMap<String, RuleEffect>,
     tools: FxHashMap<String, ToolEffect>,
 }
@@ -242,7 +255,12 @@ impl Count {
         totals.observed += u64::from(ruling == Ruling::Observed);
         totals.refused += u64::from(ruling.refuses());
         totals.capped += u64::from(ruling == Ruling::Capped);
-        totals.asked += u64::from(ruling == Ruling::Asked);
+        if ruling == Ruling::Asked {
+            let hour = judged.call.at_ms.div_euclid(HOUR_MS);
+            self.hour = (hour, if self.hour.0 == hour { self.hour.1 + 1 } else { 1 });
+            totals.asked += 1;
+            totals.asked_an_hour = totals.asked_an_hour.max(self.hour.1);
+        }
         totals.untold += u64::from(ruling == Ruling::Untold);
         totals.unchecked += u64::from(judged.unchecked && ruling == Ruling::Passed);
         if newly_refused {

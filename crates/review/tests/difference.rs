@@ -144,3 +144,24 @@ fn without_calls_there_is_nothing_to_tell_apart() {
     assert_eq!(headline(&difference), "There are no calls in the last 7 days to judge.");
     assert!(difference.details(START_MS).is_empty());
 }
+
+#[test]
+fn what_a_person_would_be_asked_is_told_apart_from_what_is_refused_with_how_often() {
+    let history = looped().history();
+    let tools = r#""allow", "tools": { "read": { "action": "ask" }, "write_file": { "action": "deny" } }"#;
+    let difference = between(&history, OPEN, &OPEN.replacen("\"allow\"", tools, 1));
+    assert_eq!(
+        headline(&difference),
+        "Asks you about 60 calls that pass today, and refuses 1 call more than today's rules, 0 fewer."
+    );
+    let details = difference.details(START_MS + WEEK_MS);
+    assert_eq!(
+        details,
+        [
+            "Of 61 calls in the last 7 days, today's rules refuse 0, these 1.",
+            "60 calls would have been asked about, 60 an hour at most.",
+        ]
+    );
+    let said = difference.changed.sentences(START_MS + WEEK_MS);
+    assert!(said[0].starts_with("would have refused 1 of 61 calls"), "{said:?}");
+}

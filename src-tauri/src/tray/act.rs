@@ -18,6 +18,8 @@ pub(crate) fn perform(app: &AppHandle, act: &TrayAct) {
         Step::Quit => start::quit(app),
         Step::Server { server, wish } => at_once(app, move |desk| desk.ask_server(&server, None, wish)),
         Step::Deny(id) => at_once(app, move |desk| desk.deny(&id, Decider::Tray)),
+        Step::Approve { id, key } => at_once(app, move |desk| desk.approve_as_offered(&id, &key)),
+        Step::Revoke(id) => at_once(app, move |desk| desk.revoke_grant(&id)),
         Step::StopEverything => at_once(app, Desk::stop_everything),
     }
 }

@@ -29,6 +29,9 @@ pub(crate) struct FilterArgs {
     /// Only calls that failed: they got to their server and ended with an error, or without an answer
     #[arg(long)]
     pub(crate) failed: bool,
+    /// Only calls that a person was asked about and decided
+    #[arg(long)]
+    pub(crate) by_person: bool,
     /// Only calls since then: 90s, 15m, 1h, 7d, or a date such as 2026-11-16 or "2026-11-16 23:36"
     #[arg(long)]
     pub(crate) since: Option<Ago>,
@@ -70,6 +73,7 @@ impl FilterArgs {
             tool: self.tool.clone(),
             decisions: decision.into_iter().map(Into::into).collect(),
             failed: self.failed,
+            by_person: self.by_person,
             session: self.session.clone(),
             since_ms: self.since.map(|since| since.0),
             until_ms: self.until.map(|until| until.0),

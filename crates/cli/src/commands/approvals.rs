@@ -20,6 +20,8 @@ use crate::screen::{self, Screen};
 
 /// How soon a new question shows.
 const LOOK: Duration = Duration::from_millis(250);
+/// What has to be typed for a yes.
+pub(super) const WORD: &str = "approve";
 /// How much of long arguments is shown in a terminal before the rest is counted.
 const SHOWN: usize = 4_000;
 
@@ -75,8 +77,8 @@ pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
     // Nobody types a word for what cannot be decided.
     let approval = desk.open_approval(&args.id).map_err(told)?;
     show(&screen, &approval, Shown::Whole)?;
-    confirm::loosening(&format!("let the call {} through", approval.id), "approve")?;
-    tell(&screen, &desk.decide(&args.id, &verdict, Decider::Cli).map_err(told)?);
+    confirm::loosening(&through(&approval.id), WORD)?;
+    screen.line(&decide(&desk, &approval.id, &verdict)?);
     if args.always {
         let (server, tool) = (approval.server.as_str(), Some(approval.tool.as_str()));
         let whom = WhomArgs::default();
@@ -89,20 +91,30 @@ pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
 pub(crate) fn deny(args: &DenyArgs) -> anyhow::Result<ExitCode> {
     let (desk, screen) = (desk()?, Screen::new());
     let verdict = ApprovalVerdict::Deny { reason: args.reason.clone(), block: args.block };
-    tell(&screen, &desk.decide(&args.id, &verdict, Decider::Cli).map_err(told)?);
+    screen.line(&decide(&desk, &args.id, &verdict)?);
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(screen: &Screen, decided: &DecidedView) {
-    screen.line(&decided.done.words);
-    if let Some(tell) = &decided.tell {
-        screen.line(&format!("Tell the agent: {}", harmless(tell)));
+fn through(id: &str) -> String {
+    format!("let the call {id} through")
+}
+
+/// Decides, and says what came of it: the one road of the commands and of `watch`. Whoever calls this for a yes has seen the
+/// call whole and had the word typed; what runs below a session has no say all the same.
+pub(super) fn decide(desk: &Desk, id: &str, verdict: &ApprovalVerdict) -> anyhow::Result<String> {
+    if !matches!(verdict, ApprovalVerdict::Deny { .. }) {
+        confirm::not_below_a_session(&through(id))?;
     }
+    let DecidedView { done, tell } = desk.decide(id, verdict, Decider::Cli).map_err(told)?;
+    Ok(match tell {
+        Some(tell) => format!("{}\nTell the agent: {}", done.words, harmless(&tell)),
+        None => done.words,
+    })
 }
 
 /// How much of a question is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+pub(super) enum Shown {
     Json,
     /// With the beginning of long arguments.
     Short,
@@ -114,9 +126,15 @@ fn show(screen: &Screen, approval: &ApprovalView, how: Shown) -> anyhow::Result<
         screen.line(&serde_json::to_string(approval)?);
         return Ok(());
     }
+    lines(screen, approval, how).iter().for_each(|line| screen.line(line));
+    Ok(())
+}
+
+/// A question for people.
+pub(super) fn lines(screen: &Screen, approval: &ApprovalView, how: Shown) -> Vec<String> {
     let time = local(approval.opened_ms).strftime("%H:%M:%S").to_string();
     let (tool, server) = (name(&approval.tool), name(&approval.server));
-    screen.line(&format!(
+    let mut lines = vec![format!(
         "{}  {}  {} of {}, for {}  {}",
         screen.paint(screen::BOLD, &approval.id),
         screen.paint(screen::DIM, &time),
@@ -124,21 +142,20 @@ fn show(screen: &Screen, approval: &ApprovalView, how: Shown) -> anyhow::Result<
         server,
         client_name(&approval.client),
         screen.paint(screen::WARN, &state(approval)),
-    ));
-    screen.line(&format!("  {} ({})", harmless(&approval.reason), harmless(&approval.rule)));
-    if let Some(difference) = &approval.difference {
-        screen.line(&format!("  Asked about again: {}", harmless(difference)));
-    }
+    )];
+    lines.push(format!("  {} ({})", harmless(&approval.reason), harmless(&approval.rule)));
+    let difference = approval.difference.iter();
+    lines.extend(difference.map(|why| format!("  Asked about again: {}", harmless(why))));
     if let Some(arguments) = &approval.arguments {
         let most = if how == Shown::Whole { arguments.len() } else { SHOWN };
         let shown = &arguments[..arguments.floor_char_boundary(most)];
-        screen.line(&format!("  {}", harmless(shown)));
+        lines.push(format!("  {}", harmless(shown)));
         if shown.len() < arguments.len() || !approval.complete {
             let rest = approval.arguments_bytes.saturating_sub(shown.len() as u64);
-            screen.line(&format!("  … {} more; `callgate approve` shows all of it first", size(rest)));
+            lines.push(format!("  … {} more; `callgate approve` shows all of it first", size(rest)));
         }
     }
-    Ok(())
+    lines
 }
 
 fn state(approval: &ApprovalView) -> String {
@@ -158,7 +175,7 @@ fn state(approval: &ApprovalView) -> String {
     format!("{stands}{equal}")
 }
 
-fn granted(screen: &Screen, grant: &GrantView) -> String {
+pub(super) fn granted(screen: &Screen, grant: &GrantView) -> String {
     format!(
         "{}  {} of {} passes for {} {}; end it: callgate approvals --revoke {}",
         screen.paint(screen::BOLD, &grant.id),

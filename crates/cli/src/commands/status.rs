@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::StatusArgs;
+use crate::commands::approvals::granted;
 use crate::commands::log::current;
 use crate::duration::iso;
 use crate::screen::{self, Screen};
@@ -151,6 +152,10 @@ fn summary(desk: &Desk, screen: &Screen, sessions: &[Lease]) {
         screen.line(&screen.paint(style, &format!("{}{command}", finding.words)));
     }
     allowances(desk.home(), screen);
+    // What cannot be read is among the findings.
+    for grant in desk.approvals().unwrap_or_default().grants {
+        screen.line(&granted(screen, &grant));
+    }
 }
 
 /// Said above, with each session of the server.

@@ -108,7 +108,7 @@ impl Approvals {
         }
     }
 
-    /// How often calls of this tool, by this client, were decided so lately.
+    /// How often calls of this tool, by this client, were decided so lately; refused: this very call.
     pub fn decided_lately(
         &mut self,
         now: &Moment,
@@ -120,7 +120,8 @@ impl Approvals {
             db.connection
                 .prepare_cached(
                     "SELECT count(*) FROM approvals WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state = ?4
-                     AND decided_ms > ?5",
+                     AND decided_ms > ?5
+                     AND (?4 <> 'denied' OR subject = (SELECT subject FROM approvals WHERE id = ?6))",
                 )?
                 .query_row(
                     (
@@ -129,6 +130,7 @@ impl Approvals {
                         &approval.tool,
                         state.word(),
                         now.wall_ms - ms(within),
+                        approval.id.to_string(),
                     ),
                     |row| row.get(0),
                 )

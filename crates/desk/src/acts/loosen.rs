@@ -106,7 +106,10 @@ impl Desk {
             Loosening::Observe { server, client, seconds } => {
                 self.observe((server, client.as_deref()), *seconds)
             }
-            Loosening::Allow { target } => self.allow(target),
+            Loosening::Allow { target } => self.allow(target, None),
+            Loosening::AllowCapped { target, max, window } => {
+                self.allow(target, Some(rate_of(*max, window)?))
+            }
             Loosening::Uncap { target } => self.uncap(target),
             Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
             Loosening::Resume { server, client } => {
@@ -338,19 +341,24 @@ impl Desk {
         self.ask(words, Vec::new(), plan).map(Answer::Ask)
     }
 
-    fn allow(&self, target: &Target) -> Result<Answer, DeskError> {
+    fn allow(&self, target: &Target, at: Option<Rate>) -> Result<Answer, DeskError> {
         let (what, whom) = (words::what(target), words::whom(target));
         let edit = match target.tool.clone() {
             Some(tool) => Edit::Allow { tool },
             None => Edit::AllowServer,
         };
+        let capped = at.map(|rate| format!(", at most {}", words::rate(rate))).unwrap_or_default();
         let words = match target.tool {
-            Some(_) => format!("Let {whom} call {what} from now on?"),
+            Some(_) => format!("Let {whom} call {what}{capped} from now on?"),
             None => format!("Take back the block of the whole server {}, for {whom}?", name(&target.server)),
         };
         let held = change::lock(&self.home)?;
         let change =
             self.plan(target, &edit).map_err(|error| obstacle::explained(&self.home, target, error))?;
+        let change = match at.filter(|_| change.edited().changed) {
+            Some(rate) => change.then(target.client.as_deref(), &cap(target, rate))?,
+            None => change,
+        };
         let now_ms = self.clock.now().wall_ms;
         let others = obstacle::others_refused(&change, target, now_ms)?;
         let paused = self.still_paused(Some(&target.server), target.client.as_deref());
@@ -358,7 +366,7 @@ impl Desk {
         let refusing = reach::still_refusing(&change, target)?;
         if change.edited().changed {
             drop(held);
-            let done = format!("Allowed {what}, for {whom}{others}{refusing}{paused}");
+            let done = format!("Allowed {what}{capped}, for {whom}{others}{refusing}{paused}");
             return self.ask_to_act(target, change, words, done);
         }
         if !others.is_empty() {

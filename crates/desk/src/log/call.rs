@@ -1,17 +1,22 @@
 //! One call in full: what it carried, why it was decided so, what its session did around it.
 
+use std::time::Duration;
+
+use callgate_controls::approval::{ApprovalId, Approvals, GrantScope, State};
 use callgate_history::{BodyRow, CallRow, History};
 use callgate_home::{CallId, running};
-use callgate_text::harmless;
+use callgate_text::{harmless, span};
 
 use super::access::{Decisive, query};
 use super::object::CallObject;
 use super::{line, why};
-use crate::view::{Body, CallDetail, SessionView};
+use crate::view::{Body, CallDetail, DecidedCall, SessionView};
 use crate::{Desk, DeskError};
 
 /// Calls of the session that are shown before and after it.
 const AROUND: u32 = 10;
+/// Calls of one decision that are shown with it.
+const DECIDED: usize = 50;
 
 pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDetail, DeskError> {
     let id: CallId =
@@ -33,12 +38,34 @@ pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDet
         args: call.args.as_ref().map(body),
         result: call.result.as_ref().map(body),
         access: Decisive::read(desk).access(&query(&line)),
+        decided: decided(desk, history, &call)?,
         line,
         why: why::why(desk, &call, policy.as_deref()),
         session: session(desk, history, &call)?,
         siblings: siblings.iter().map(line::call).collect(),
         json: CallObject::of(&call).with_policy(policy).line(),
     })
+}
+
+/// The decision of a person behind a call, and what else it decided.
+fn decided(desk: &Desk, history: &History, call: &CallRow) -> Result<Option<DecidedCall>, DeskError> {
+    let Some(rule) = call.rule.as_deref() else { return Ok(None) };
+    let Some(id) = ApprovalId::of_rule(rule) else { return Ok(None) };
+    // Older ones are not kept; what the record says of the call stays.
+    let Some(approval) = Approvals::new(desk.home()).get(&desk.clock.now(), id)? else { return Ok(None) };
+    let (Some(at_ms), Some(by)) = (approval.decided_ms, approval.decided_by) else { return Ok(None) };
+    let word = if approval.state == State::Denied { "Denied" } else { "Approved" };
+    let held = span(Duration::from_millis((at_ms - approval.opened_ms).max(0).unsigned_abs()));
+    let until =
+        at_ms.saturating_add(i64::try_from(GrantScope::Session.longest().as_millis()).unwrap_or(i64::MAX));
+    let from = history.rev_of(&approval.call)?.unwrap_or(call.rev);
+    let others = history.lines_ruled(rule, from, until, DECIDED)?;
+    Ok(Some(DecidedCall {
+        id: id.to_string(),
+        words: format!("{word} {}, {held} after it was asked", by.place()),
+        at_ms,
+        others: others.iter().filter(|row| row.rev != call.rev).map(line::call).collect(),
+    }))
 }
 
 fn body(body: &BodyRow) -> Body {

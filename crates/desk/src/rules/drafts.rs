@@ -7,7 +7,7 @@ use callgate_policy::file::{self, Operator, PolicyFile, Subject, Value};
 use callgate_policy::{Scope, Window};
 
 use crate::DeskError;
-use crate::view::{Action, Condition, DenyIf, LimitDraft, LimitKind, RuleDraft};
+use crate::view::{Action, Case, Condition, LimitDraft, LimitKind, RuleDraft};
 
 pub(super) fn draft(form: &Form) -> RuleDraft {
     RuleDraft {
@@ -20,14 +20,15 @@ pub(super) fn draft(form: &Form) -> RuleDraft {
         reason: form.reason.clone(),
         limits: form.limits.iter().filter_map(limit_draft).collect(),
         require: form.require.iter().map(condition_draft).collect(),
-        deny_if: form
-            .deny_if
-            .iter()
-            .map(|clause| DenyIf {
-                conditions: clause.conditions.iter().map(condition_draft).collect(),
-                reason: clause.on_deny.clone(),
-            })
-            .collect(),
+        deny_if: form.deny_if.iter().map(case).collect(),
+        ask_if: form.ask_if.iter().map(case).collect(),
+    }
+}
+
+fn case(clause: &FormClause) -> Case {
+    Case {
+        conditions: clause.conditions.iter().map(condition_draft).collect(),
+        reason: clause.on_deny.clone(),
     }
 }
 
@@ -65,6 +66,7 @@ pub(super) fn form(draft: &RuleDraft) -> Result<Form, DeskError> {
         limits: draft.limits.iter().map(limit).collect::<Result<_, _>>()?,
         require: draft.require.iter().map(condition).collect::<Result<_, _>>()?,
         deny_if: draft.deny_if.iter().map(clause).collect::<Result<_, _>>()?,
+        ask_if: draft.ask_if.iter().map(clause).collect::<Result<_, _>>()?,
     })
 }
 
@@ -125,7 +127,7 @@ fn limit(draft: &LimitDraft) -> Result<FormLimit, DeskError> {
     })
 }
 
-fn clause(draft: &DenyIf) -> Result<FormClause, DeskError> {
+fn clause(draft: &Case) -> Result<FormClause, DeskError> {
     Ok(FormClause {
         conditions: draft.conditions.iter().map(condition).collect::<Result<_, _>>()?,
         on_deny: draft.reason.clone(),
@@ -208,8 +210,9 @@ mod tests {
             require in prop::collection::vec(condition(), 0..3),
             conditions in prop::collection::vec(condition(), 0..3),
         ) {
-            let deny_if = vec![DenyIf { conditions, reason: reason.clone() }];
-            let one = RuleDraft { action, reason, limits, require, deny_if };
+            let deny_if = vec![Case { conditions: conditions.clone(), reason: reason.clone() }];
+            let ask_if = vec![Case { conditions, reason: None }];
+            let one = RuleDraft { action, reason, limits, require, deny_if, ask_if };
             prop_assert_eq!(draft(&form(&one).unwrap()), one);
         }
     }

@@ -87,7 +87,7 @@ pub(super) fn of_default(
         }
         (_, 0) => format!("No call of {follow} would have been decided differently in the last {days} days."),
         (_, _) => format!(
-            "Refuses {} more than today's rules, {} fewer, on {others} of {follow}.",
+            "Refuses or asks about {} more than today's rules, {} fewer, on {others} of {follow}.",
             if sum.more == 1 { "1 call".to_owned() } else { format!("{} calls", sum.more) },
             sum.fewer
         ),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_controls::catalogue::{self, Catalogue, KnownTool};
 use callgate_history::{History, ToolHits, ToolsSeen};
 use callgate_home::{DEFAULT_SERVER, running};
-use callgate_policy::edit::form::{Form, FormAction, Read, Source, Whose, read};
+use callgate_policy::edit::form::{Form, FormAction, FormClause, Read, Source, Whose, read};
 use callgate_policy::file::{
     Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written, Unlisted,
 };
@@ -184,6 +184,9 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
     if let Some(all) = file.body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide) {
         (state, words) = (ToolState::Deny, rule_words(all));
         (source, from) = (RuleSource::AllTools, "the rule for all tools".to_owned());
+    } else if let Some(all) = file.body.all_tools.as_ref().filter(|all| asks(all) && passes(state)) {
+        (state, words) = (ToolState::Ask, rule_words(all));
+        (source, from) = (RuleSource::AllTools, "the rule for all tools".to_owned());
     }
     ToolRule {
         name: name.to_owned(),
@@ -239,16 +242,26 @@ fn state(read: &Read<'_>) -> ToolState {
 }
 
 fn state_of(form: &Form) -> ToolState {
-    let always_denied = form.deny_if.iter().any(|clause| clause.conditions.is_empty());
+    let always = |clauses: &[FormClause]| clauses.iter().any(|clause| clause.conditions.is_empty());
     match form.action {
         FormAction::Hide => ToolState::Hide,
         FormAction::Deny => ToolState::Deny,
-        _ if always_denied => ToolState::Deny,
+        _ if always(&form.deny_if) => ToolState::Deny,
         FormAction::Ask => ToolState::Ask,
-        FormAction::Allow if !form.require.is_empty() || !form.deny_if.is_empty() => ToolState::Custom,
+        FormAction::Allow if always(&form.ask_if) => ToolState::Ask,
+        FormAction::Allow
+            if !form.require.is_empty() || !form.deny_if.is_empty() || !form.ask_if.is_empty() =>
+        {
+            ToolState::Custom
+        }
         FormAction::Allow if !form.limits.is_empty() => ToolState::Cap,
         FormAction::Allow => ToolState::Allow,
     }
+}
+
+/// Do calls get through without anybody's word, if they fit?
+fn passes(state: ToolState) -> bool {
+    matches!(state, ToolState::Allow | ToolState::Cap | ToolState::Custom)
 }
 
 fn words(read: &Read<'_>) -> String {

@@ -90,7 +90,7 @@ fn decision(verdict: &Verdict, judgement: &Judgement<'_>) -> Decision {
             Decision::Unsupported
         }
         (Said::Deny, _) => Decision::Denied,
-        (Said::Ask, _) => Decision::Unsupported,
+        (Said::Ask, _) => Decision::Asked,
         (Said::Allow, _) => Decision::Allowed,
         (Said::Capped, _) => Decision::Capped,
         (Said::Hidden, _) => Decision::Hidden,
@@ -107,7 +107,8 @@ fn sentence(verdict: &Verdict) -> String {
             Some(wait) => format!("refused: {reason}; the next call can pass in {}", wait_words(wait)),
             None => format!("refused: {reason}"),
         },
-        Said::Deny | Said::Hidden | Said::Ask => format!("refused: {reason}"),
+        Said::Ask => format!("would wait for your word: {reason}"),
+        Said::Deny | Said::Hidden => format!("refused: {reason}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a click in the tray or on a notification means.
 //!
 //! An act travels as the id of its menu entry and comes back as the same act. Restricting acts are done at once;
-//! whatever loosens only leads to the window's question.
+//! whatever loosens only leads to the window's question, but a yes to one call that its notification showed whole.
 
 use callgate_controls::control::Wish;
 use callgate_wiring::client_name;
@@ -22,6 +22,15 @@ pub enum TrayAct {
     Quit,
     /// Refuse a call that waits for a decision.
     Deny {
+        id: String,
+    },
+    /// Let it through, as the notification with this key offered.
+    Approve {
+        id: String,
+        key: String,
+    },
+    /// End what a yes lets through.
+    Revoke {
         id: String,
     },
     Why {
@@ -85,8 +94,15 @@ pub enum Step {
         server: String,
         wish: Wish,
     },
-    /// At once, with [`crate::Desk::decide`].
+    /// At once, with [`crate::Desk::deny`].
     Deny(String),
+    /// At once, with [`crate::Desk::approve_as_offered`].
+    Approve {
+        id: String,
+        key: String,
+    },
+    /// At once, with [`crate::Desk::revoke_grant`].
+    Revoke(String),
     /// At once, with [`crate::Desk::stop_everything`].
     StopEverything,
 }
@@ -112,6 +128,8 @@ impl TrayAct {
             TrayAct::Servers => Step::Show(Place::Servers),
             TrayAct::Quit => Step::Quit,
             TrayAct::Deny { id } => Step::Deny(id),
+            TrayAct::Approve { id, key } => Step::Approve { id, key },
+            TrayAct::Revoke { id } => Step::Revoke(id),
             TrayAct::Why { call } => Step::Show(Place::Call { id: call }),
             TrayAct::Block { target } => Step::Restrict(Restriction::Block { target, reason: None }),
             TrayAct::Allow { target } => {

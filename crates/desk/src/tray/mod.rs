@@ -16,8 +16,8 @@ use crate::allowing::EVERY_TOOL;
 use crate::interruption::{Recorded, Recordings};
 use crate::view::{Alarm, Target};
 use crate::view::{
-    AllowanceView, CallLine, Decision, Outcome, Overview, Protection, ServerState, ServerView, StandView,
-    ToolAccess,
+    AllowanceView, ApprovalView, ApprovalsView, CallLine, Decision, GrantView, Outcome, Overview, Protection,
+    ServerState, ServerView, StandView, ToolAccess,
 };
 
 pub use act::{Step, TrayAct};
@@ -35,6 +35,8 @@ const NAME: usize = 24;
 const NEEDS: usize = 6;
 /// Servers, likewise.
 const SERVERS: usize = 20;
+/// Calls that wait, and what is let through for a while, likewise.
+const APPROVALS: usize = 5;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Menu {
@@ -94,6 +96,7 @@ pub type Access = BTreeMap<String, ToolAccess>;
 pub fn menu(
     overview: &Overview,
     servers: &[ServerView],
+    approvals: &ApprovalsView,
     access: &Access,
     memory: &Memory,
     recorded: &Recorded,
@@ -101,9 +104,11 @@ pub fn menu(
 ) -> Menu {
     let parts = [
         needs(overview),
+        some(&approvals.open, waiting),
         vec![MenuItem::Label(shown(&status(overview, memory), TEXT))],
         overview.recent.iter().take(5).map(|line| call(line, access.get(&line.id))).collect(),
         overview.allowances.iter().map(|one| allowance(one, now_ms)).collect(),
+        some(&approvals.grants, |grant| granted(grant, now_ms)),
         running(overview, servers, memory, recorded),
         whole(overview, recorded),
     ];
@@ -234,6 +239,40 @@ fn word(decision: Decision, outcome: Option<Outcome>) -> String {
         }
         (Decision::WouldDeny, Some(_)) => "would deny".to_owned(),
         (decision, _) => callgate_journal::Decision::from(decision).word().to_owned(),
+    }
+}
+
+/// The first few; the rest is in the window.
+fn some<T>(all: &[T], item: impl Fn(&T) -> MenuItem) -> Vec<MenuItem> {
+    let mut items: Vec<MenuItem> = all.iter().take(APPROVALS).map(item).collect();
+    let left = all.len().saturating_sub(APPROVALS);
+    if left > 0 {
+        items.push(MenuItem::entry(TrayAct::Approvals, format!("and {left} more…")));
+    }
+    items
+}
+
+/// A call that waits for a decision. A yes is said where all of it can be seen.
+fn waiting(one: &ApprovalView) -> MenuItem {
+    let (tool, server) = (shown(&one.tool, NAME), shown(&one.server, NAME));
+    MenuItem::Submenu {
+        text: format!("{tool} on {server} waits, for {}", shown(&client_name(&one.client), NAME)),
+        items: vec![
+            MenuItem::Label(shown(&one.reason, TEXT)),
+            MenuItem::entry(TrayAct::Approvals, "Open…"),
+            MenuItem::entry(TrayAct::Deny { id: one.id.clone() }, format!("Deny {tool}")),
+        ],
+    }
+}
+
+fn granted(grant: &GrantView, now_ms: i64) -> MenuItem {
+    let (tool, client) = (shown(&grant.tool, NAME), shown(&client_name(&grant.client), NAME));
+    MenuItem::Submenu {
+        text: format!("{tool} approved for {client} for {}", left(grant.ends_ms - now_ms)),
+        items: vec![
+            MenuItem::Label(shown(&grant.words, TEXT)),
+            MenuItem::entry(TrayAct::Revoke { id: grant.id.clone() }, "Revoke"),
+        ],
     }
 }
 

@@ -150,6 +150,65 @@ fn full() -> (Overview, Vec<ServerView>) {
     (overview, vec![server("browser", Protection::WatchOnly), server("files", Protection::Paused)])
 }
 
+fn approval(nth: usize) -> ApprovalView {
+    ApprovalView {
+        id: format!("k3v9q{nth}"),
+        call: "k3f9x2-7".to_owned(),
+        server: "files".to_owned(),
+        client: "claude-desktop".to_owned(),
+        tool: format!("write_{nth}\u{202e}"),
+        rule: "/tools/write/action".to_owned(),
+        reason: "look twice".to_owned(),
+        difference: None,
+        arguments: Some("{}".to_owned()),
+        arguments_bytes: 2,
+        complete: true,
+        opened_ms: NOW,
+        expires_ms: NOW,
+        held_until_ms: None,
+        in_background: false,
+        asked: 1,
+        approved_lately: 0,
+        denied_lately: 0,
+        state: crate::view::ApprovalState::Open,
+        decided_ms: None,
+        decided_by: None,
+        words: None,
+    }
+}
+
+#[test]
+fn calls_that_wait_can_be_denied_in_the_menu_and_grants_revoked_and_neither_fills_the_screen() {
+    let grant = |nth: usize| GrantView {
+        id: format!("g3v9q{nth}"),
+        server: "files".to_owned(),
+        client: "cursor".to_owned(),
+        tool: "read_file".to_owned(),
+        words: "until the client restarts, in all of its chats".to_owned(),
+        ends_ms: NOW + 90_000,
+        calls_left: 9,
+    };
+    let approvals = ApprovalsView {
+        open: (0..7).map(approval).collect(),
+        ended: Vec::new(),
+        grants: (0..2).map(grant).collect(),
+    };
+    let items =
+        menu(&overview(), &[], &approvals, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items;
+    let drawn = drawn(&items, 0);
+    let first =
+        "write_0\\u{202e} on files waits, for Claude Desktop >\n  [look twice]\n  Open…\n  Deny write_0";
+    assert!(drawn.contains(first), "{drawn}");
+    assert!(drawn.contains("and 2 more…") && !drawn.contains("write_5"), "{drawn}");
+    let granted = "read_file approved for Cursor for 2 more min >\n  [until the client restarts, in all of its chats]\n  Revoke\n";
+    assert!(drawn.contains(granted), "{drawn}");
+    let acts = acts(&items);
+    assert!(acts.contains(&TrayAct::Deny { id: "k3v9q4".to_owned() }));
+    assert!(acts.contains(&TrayAct::Revoke { id: "g3v9q1".to_owned() }));
+    assert!(!acts.iter().any(|act| matches!(act, TrayAct::Approve { .. })), "a menu shows no arguments");
+    assert_eq!(TrayAct::Revoke { id: "g".to_owned() }.step(), Step::Revoke("g".to_owned()));
+}
+
 #[test]
 fn the_menu_says_what_needs_a_person_first_and_offers_everything_else_below() {
     let (overview, servers) = full();
@@ -210,7 +269,19 @@ Quit
 "
     );
     assert_eq!(
-        drawn(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0),
+        drawn(
+            &menu(
+                &overview,
+                &servers,
+                &ApprovalsView::default(),
+                &Access::new(),
+                &Memory::new(),
+                &Recorded::new(),
+                NOW
+            )
+            .items,
+            0
+        ),
         expected
     );
 }
@@ -225,7 +296,19 @@ fn a_quiet_menu_is_short() {
     };
     let expected = "[no servers running]\n--\nResume all…\nOpen Callgate\nSettings\nQuit\n";
     assert_eq!(
-        drawn(&menu(&overview, &[], &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0),
+        drawn(
+            &menu(
+                &overview,
+                &[],
+                &ApprovalsView::default(),
+                &Access::new(),
+                &Memory::new(),
+                &Recorded::new(),
+                NOW
+            )
+            .items,
+            0
+        ),
         expected
     );
 }
@@ -234,7 +317,18 @@ fn a_quiet_menu_is_short() {
 fn every_act_comes_back_from_its_id_as_itself() {
     let (overview, mut servers) = full();
     servers.push(server("odd \"name\" & _ü\u{202e}", Protection::Broken));
-    let acts = acts(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items);
+    let acts = acts(
+        &menu(
+            &overview,
+            &servers,
+            &ApprovalsView::default(),
+            &Access::new(),
+            &Memory::new(),
+            &Recorded::new(),
+            NOW,
+        )
+        .items,
+    );
     assert!(acts.len() > 20);
     for act in acts {
         assert_eq!(TrayAct::parse(&act.id()), Some(act));
@@ -247,7 +341,18 @@ fn every_act_comes_back_from_its_id_as_itself() {
 #[test]
 fn restricting_acts_at_once_and_loosening_only_asks() {
     let (overview, servers) = full();
-    for act in acts(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items) {
+    for act in acts(
+        &menu(
+            &overview,
+            &servers,
+            &ApprovalsView::default(),
+            &Access::new(),
+            &Memory::new(),
+            &Recorded::new(),
+            NOW,
+        )
+        .items,
+    ) {
         match (&act, act.step()) {
             (TrayAct::Resume { server, .. }, step) => {
                 let loosening = Loosening::Resume { server: server.clone(), client: None };
@@ -279,8 +384,19 @@ fn hostile_names_stay_short_and_on_their_line() {
     overview.needs =
         vec![Need { words: hostile.clone(), fix: None, server: Some(hostile.clone()), serious: true }];
     let servers = [server(&hostile, Protection::Enforcing)];
-    let drawn =
-        drawn(&menu(&overview, &servers, &Access::new(), &Memory::new(), &Recorded::new(), NOW).items, 0);
+    let drawn = drawn(
+        &menu(
+            &overview,
+            &servers,
+            &ApprovalsView::default(),
+            &Access::new(),
+            &Memory::new(),
+            &Recorded::new(),
+            NOW,
+        )
+        .items,
+        0,
+    );
     assert!(drawn.lines().all(|line| line.chars().count() <= 70), "{drawn}");
     assert!(!drawn.chars().any(|c| c != '\n' && callgate_text::is_hidden(c)), "{drawn}");
     assert!(drawn.contains("…: denied >"), "the decision is not pushed out: {drawn}");
@@ -306,7 +422,19 @@ fn a_countdown_never_ends_early() {
 fn what_servers_take_stands_in_the_status_line_and_beside_each() {
     let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
     let memory = Memory::from([("browser".to_owned(), 742_123_456), ("files".to_owned(), 74_900_000)]);
-    let drawn = drawn(&menu(&overview(), &servers, &Access::new(), &memory, &Recorded::new(), NOW).items, 0);
+    let drawn = drawn(
+        &menu(
+            &overview(),
+            &servers,
+            &ApprovalsView::default(),
+            &Access::new(),
+            &memory,
+            &Recorded::new(),
+            NOW,
+        )
+        .items,
+        0,
+    );
     for line in [
         "[1 server, 214 calls today, 2 refused, 810 MB]\n",
         "browser: running, 740 MB >\n",
@@ -320,7 +448,19 @@ fn what_servers_take_stands_in_the_status_line_and_beside_each() {
 fn what_would_end_with_a_server_is_said_where_it_is_stopped() {
     let servers = [server("browser", Protection::Enforcing), server("files", Protection::WatchOnly)];
     let recorded = Recorded::from([("browser".to_owned(), Recordings { sessions: 1, actions: 12 })]);
-    let drawn = drawn(&menu(&overview(), &servers, &Access::new(), &Memory::new(), &recorded, NOW).items, 0);
+    let drawn = drawn(
+        &menu(
+            &overview(),
+            &servers,
+            &ApprovalsView::default(),
+            &Access::new(),
+            &Memory::new(),
+            &recorded,
+            NOW,
+        )
+        .items,
+        0,
+    );
     for (line, times) in [
         ("Stop (a recording of 12 actions ends)", 1),
         ("Restart (a recording of 12 actions ends)", 1),
@@ -343,7 +483,15 @@ fn what_is_blocked_is_offered_to_be_allowed_and_not_to_be_blocked_again() {
         let overview = place.desk.overview().unwrap();
         let access = place.desk.access_of(&overview.recent);
         let servers = place.desk.servers().unwrap();
-        let menu = menu(&overview, &servers, &access, &Memory::new(), &Recorded::new(), NOW);
+        let menu = menu(
+            &overview,
+            &servers,
+            &ApprovalsView::default(),
+            &access,
+            &Memory::new(),
+            &Recorded::new(),
+            NOW,
+        );
         (drawn(&menu.items, 0), acts(&menu.items))
     };
     let (shown, _) = offered();

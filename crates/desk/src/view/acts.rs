@@ -118,6 +118,12 @@ pub enum Loosening {
     Allow {
         target: Target,
     },
+    /// The same of one tool, with a cap from the start.
+    AllowCapped {
+        target: Target,
+        max: u32,
+        window: String,
+    },
     Uncap {
         target: Target,
     },

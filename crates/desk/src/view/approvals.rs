@@ -39,11 +39,11 @@ pub struct ApprovalView {
     pub expires_ms: i64,
     /// Until when its client waits; none if it does not.
     pub held_until_ms: Option<i64>,
-    /// The client goes on with it in the background, so that it need not be told after a late yes.
+    /// Its client waits, and has gone on with other things meanwhile.
     pub in_background: bool,
     /// How many equal calls asked.
     pub asked: u32,
-    /// How often a call of this tool was approved and denied lately, by this client.
+    /// How often calls of this tool were approved lately, and this very call denied, of this client.
     pub approved_lately: u32,
     pub denied_lately: u32,
     pub state: ApprovalState,

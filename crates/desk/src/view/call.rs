@@ -16,6 +16,8 @@ pub struct CallDetail {
     pub args: Option<Body>,
     pub result: Option<Body>,
     pub why: Why,
+    /// What a person decided about it, while that is kept.
+    pub decided: Option<DecidedCall>,
     /// How its tool stands for its client now.
     pub access: ToolAccess,
     pub session: Option<SessionView>,
@@ -23,6 +25,20 @@ pub struct CallDetail {
     pub siblings: Vec<CallLine>,
     /// The whole call as one JSON object, as `callgate show --json` prints it.
     pub json: String,
+}
+
+/// A decision of a person, as a call that it was about shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct DecidedCall {
+    /// The approval's id.
+    pub id: String,
+    /// "Approved in the window, 12 s after it was asked".
+    pub words: String,
+    pub at_ms: i64,
+    /// The other calls of this decision, oldest first: the one that asked, and those that it let through later.
+    pub others: Vec<CallLine>,
 }
 
 /// One tool for one client, and the rule that refused a call of it, if one did.

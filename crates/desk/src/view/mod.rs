@@ -24,7 +24,7 @@ pub use acts::{
     Restriction, Target, Undo,
 };
 pub use approvals::{ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, GrantView};
-pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, ToolAccess, Why};
+pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, DecidedCall, ToolAccess, Why};
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
 pub use log::{
@@ -34,10 +34,9 @@ pub use log::{
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
 pub use place::Place;
 pub use rules::{
-    Action, BrokenPolicy, ClientRule, Completion, Condition, DenyIf, Diagnostic, Effect, LimitDraft,
-    LimitKind, PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource,
-    RuleSuggestion, RulesSummary, RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule,
-    ToolState, Tried,
+    Action, BrokenPolicy, Case, ClientRule, Completion, Condition, Diagnostic, Effect, LimitDraft, LimitKind,
+    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RuleSuggestion,
+    RulesSummary, RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule, ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

@@ -69,6 +69,8 @@ pub struct RulesSummary {
     /// Tools that it listed, or that its policy names.
     pub tools: u32,
     pub denied: u32,
+    /// Tools whose every call a person decides.
+    pub asked: u32,
     pub hidden: u32,
     pub capped: u32,
     /// Tools that pass under conditions.
@@ -199,13 +201,15 @@ pub enum Action {
 #[serde(rename_all = "camelCase")]
 pub struct RuleDraft {
     pub action: Action,
-    /// For the agent, when it is refused.
+    /// For the agent, when it is refused; for the person, when they are asked.
     pub reason: Option<String>,
     pub limits: Vec<LimitDraft>,
     /// All of these have to hold.
     pub require: Vec<Condition>,
     /// Refused when all conditions of one of these hold.
-    pub deny_if: Vec<DenyIf>,
+    pub deny_if: Vec<Case>,
+    /// Asked about when all conditions of one of these hold.
+    pub ask_if: Vec<Case>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -246,7 +250,7 @@ pub struct Condition {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
-pub struct DenyIf {
+pub struct Case {
     pub conditions: Vec<Condition>,
     pub reason: Option<String>,
 }
@@ -317,7 +321,7 @@ pub struct Tried {
 pub struct Effect {
     pub days: u32,
     pub calls: u64,
-    /// Refused by the text and not by the rules in force.
+    /// Refused or asked about by the text and not by the rules in force.
     pub more: u64,
     /// The other way round.
     pub fewer: u64,

@@ -1,8 +1,8 @@
 //! The form: a draft becomes a text, and a text a draft.
 
 use callgate_desk::view::{
-    Action, Condition, DenyIf, ErrorCode, LimitDraft, LimitKind, RuleDraft, SaveAnswer, Target, ToolState,
-    UiError,
+    Action, Case, Condition, Decision, ErrorCode, LimitDraft, LimitKind, RuleDraft, SaveAnswer, Target,
+    ToolState, UiError,
 };
 
 use crate::world::{SERVER, World};
@@ -25,7 +25,7 @@ fn draft() -> RuleDraft {
             scope: "grant".to_owned(),
         }],
         require: vec![Condition { path: "args.a".to_owned(), op: "exists".to_owned(), value: None }],
-        deny_if: vec![DenyIf {
+        deny_if: vec![Case {
             conditions: vec![Condition {
                 path: "args.url".to_owned(),
                 op: "regex".to_owned(),
@@ -33,6 +33,18 @@ fn draft() -> RuleDraft {
             }],
             reason: Some("no local files".to_owned()),
         }],
+        ask_if: Vec::new(),
+    }
+}
+
+fn plain(action: Action) -> RuleDraft {
+    RuleDraft {
+        action,
+        reason: None,
+        limits: Vec::new(),
+        require: Vec::new(),
+        deny_if: Vec::new(),
+        ask_if: Vec::new(),
     }
 }
 
@@ -84,6 +96,26 @@ fn every_path_argument_is_a_choice_of_the_form() {
     let tried =
         world.desk.try_call(SERVER, &proposal.text, None, "y", r#"{"paths":["/etc/passwd"]}"#).unwrap();
     assert!(!tried.passes && tried.words.contains("args.paths[0]"), "{}", tried.words);
+}
+
+#[test]
+fn when_a_person_is_asked_is_a_choice_of_the_form() {
+    let world = World::with(POLICY);
+    let ask_if = draft().deny_if;
+    let draft = RuleDraft { ask_if, ..plain(Action::Allow) };
+    let proposal = world.desk.draft_rule(POLICY, &target("y", None), &draft).unwrap();
+    assert!(proposal.loosened.is_empty(), "{:?}", proposal.loosened);
+    world.write(&proposal.text);
+    let view = world.desk.rules(SERVER).unwrap();
+    let y = view.tools.iter().find(|tool| tool.name == "y").unwrap();
+    let words = "asked about when args.url matches \"^file:\" (\"no local files\")";
+    assert_eq!((y.draft.as_ref(), y.state, y.words.as_str()), (Some(&draft), ToolState::Custom, words));
+    for (args, passes) in [(r#"{"url":"file:///x"}"#, false), (r#"{"url":"https://x"}"#, true)] {
+        let tried = world.desk.try_call(SERVER, &proposal.text, None, "y", args).unwrap();
+        assert_eq!((tried.passes, tried.decision == Decision::Asked), (passes, !passes), "{args}");
+    }
+    let freed = world.desk.draft_rule(&proposal.text, &target("y", None), &plain(Action::Allow)).unwrap();
+    assert!(!freed.loosened.is_empty(), "to ask no more is a loosening");
 }
 
 #[test]
@@ -230,8 +262,7 @@ fn the_rule_of_all_tools_can_be_built_where_there_is_none_and_for_one_client() {
     assert!(!none.said && none.clients.is_empty());
     assert_eq!(none.draft.map(|draft| draft.action), Some(Action::Allow));
     let cursor = Target { server: SERVER.to_owned(), tool: None, client: Some("cursor".to_owned()) };
-    let deny =
-        RuleDraft { action: Action::Deny, limits: vec![], require: vec![], deny_if: vec![], reason: None };
+    let deny = plain(Action::Deny);
     let proposal = world.desk.draft_rule(POLICY, &cursor, &deny).unwrap();
     assert!(proposal.loosened.is_empty(), "{:?}", proposal.loosened);
     world.write(&proposal.text);

@@ -104,6 +104,31 @@ fn a_block_of_all_tools_is_shown_at_every_tool() {
 }
 
 #[test]
+fn what_a_person_decides_is_a_state_of_its_own_however_it_is_written() {
+    let text = r#"{"version":"1","default":"ask","tools":{"open":{"ask_if":[{"path":"args.url","op":"regex","value":"^http:"}]},
+        "read":{},"all":{"ask_if":[{"conditions":[]}]},"gone":{"action":"deny"}}}"#;
+    let mut world = World::with(text);
+    world.session("cursor").end();
+    world.lists(&[("new", "{}")]);
+    let view = world.desk.rules(SERVER).unwrap();
+    let states: Vec<_> = view.tools.iter().map(|tool| (tool.name.as_str(), tool.state)).collect();
+    let (ask, custom) = (ToolState::Ask, ToolState::Custom);
+    let expected =
+        [("all", ask), ("gone", ToolState::Deny), ("new", ask), ("open", custom), ("read", ToolState::Allow)];
+    assert_eq!(states, expected);
+    assert!(row(&view, "open").draft.is_some(), "the form holds when it is asked about");
+    let summary = world.desk.rules_summary().unwrap();
+    let one = summary.iter().find(|one| one.server == SERVER).unwrap();
+    assert_eq!((one.asked, one.denied, one.custom), (2, 1, 1), "asked about is not denied");
+    world.write(
+        &text.replace("\"default\":\"ask\"", "\"default\":\"allow\",\"all_tools\":{\"action\":\"ask\"}"),
+    );
+    let view = world.desk.rules(SERVER).unwrap();
+    assert_eq!((row(&view, "read").state, row(&view, "gone").state), (ask, ToolState::Deny));
+    assert_eq!(row(&view, "read").from, "the rule for all tools");
+}
+
+#[test]
 fn a_broken_policy_is_shown_with_what_is_wrong() {
     let world = World::with("{\"version\": \"1\",\n \"default\": \"alow\"}");
     let view = world.desk.rules(SERVER).unwrap();

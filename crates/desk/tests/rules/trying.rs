@@ -11,7 +11,7 @@ const OPEN: &str = r#"{"version":"1","default":"allow"}"#;
 const CAPPED: &str = r#"{"version":"1","default":"allow","tools":{
     "get": {"limits":[{"counter":"c","window":"minute","max":2}]},
     "open": {"deny_if":[{"path":"args.url","op":"regex","value":"^file:","on_deny":"no local files"}]},
-    "seen": {"action":"deny","mode":"observe"}},"hide":["ghost"]}"#;
+    "seen": {"action":"deny","mode":"observe"},"pay": {"action":"ask","reason":"look at the sum"}},"hide":["ghost"]}"#;
 
 #[test]
 fn a_tried_call_is_told_what_the_gate_would_do_now() {
@@ -41,6 +41,11 @@ fn a_tried_call_is_told_what_the_gate_would_do_now() {
     assert_eq!((denied.decision, denied.words.as_str()), (Decision::Denied, "refused: no local files"));
     assert!(denied.excerpt.unwrap().contains("^file:"));
     assert_eq!(tried(None, "ghost", "{}").decision, Decision::Hidden);
+    let asked = tried(None, "pay", "{}");
+    assert_eq!(
+        (asked.decision, asked.passes, asked.words.as_str()),
+        (Decision::Asked, false, "would wait for your word: look at the sum")
+    );
     let observed = tried(None, "seen", "{}");
     assert_eq!((observed.decision, observed.passes), (Decision::WouldDeny, true));
     let home = format!("{{\"path\":{:?}}}", world.home.path().join("policies"));

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use callgate_controls::approval::RULE;
 use callgate_controls::sqlite;
 use callgate_home::private::{Identity, identity};
 use callgate_home::{Home, StoreError};
@@ -18,7 +19,9 @@ use super::super::History;
 use super::super::filter::{TEXT_COLUMNS, texts};
 use super::super::rows::CALL_TABLES;
 use super::words::{Parts, cut};
-use super::{Class, FAILED, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left};
+use super::{
+    BY_PERSON, Class, FAILED, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left,
+};
 
 /// How long a step looks at calls.
 const STEP: Duration = Duration::from_millis(8);
@@ -262,7 +265,7 @@ impl Work<'_> {
         let last = last.min(latest);
         let mut done = last;
         let sql = format!(
-            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
+            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, x.rule, {TEXT_COLUMNS}
              FROM {CALL_TABLES} WHERE c.rev BETWEEN ?1 AND ?2 ORDER BY c.rev LIMIT {MOST}"
         );
         let mut statement = self.calls.prepare_cached(&sql).map_err(Failed::History)?;
@@ -305,7 +308,7 @@ impl Work<'_> {
             .query_map([OPEN], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
         let sql = format!(
-            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, {TEXT_COLUMNS}
+            "SELECT c.rev, c.at_ms, c.outcome, s.server, s.name, x.client, x.tool, x.decision, x.rule, {TEXT_COLUMNS}
              FROM {CALL_TABLES} WHERE c.rev = ?1"
         );
         for rev in open {
@@ -340,7 +343,10 @@ impl Work<'_> {
         if row.get_ref(2)?.as_str()?.parse::<Outcome>().is_ok_and(Outcome::is_failed) {
             add(self.mark(FAILED.0, FAILED.1));
         }
-        for text in texts(row, 8)? {
+        if row.get_ref(8)?.as_str_or_null()?.is_some_and(|rule| rule.starts_with(RULE)) {
+            add(self.mark(BY_PERSON.0, BY_PERSON.1));
+        }
+        for text in texts(row, 9)? {
             cut(text, Parts::Also, &mut add);
         }
         let (server, tool) = (row.get_ref(3)?.as_str()?, row.get_ref(6)?.as_str()?);

@@ -51,12 +51,17 @@ pub(super) fn take_back(
             let words = clause.on_deny.as_ref().map(|words| format!(" ({words:?})")).unwrap_or_default();
             summary.push(format!("{tool:?} is no longer always denied{whose}{words}"));
         }
-        if matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask)) {
+        let stopped = match rule.action.as_ref().map(|action| action.value) {
+            Some(Action::Deny) => Some("denied"),
+            Some(Action::Ask) => Some("asked about"),
+            Some(Action::Allow) | None => None,
+        };
+        if let Some(stopped) = stopped {
             draft.remove(&scope.path(&["tools", tool, "action"]));
             if rule.reason.is_some() {
                 draft.remove(&scope.path(&["tools", tool, "reason"]));
             }
-            summary.push(format!("{tool:?} is no longer denied by its own rule{whose}"));
+            summary.push(format!("{tool:?} is no longer {stopped} by its own rule{whose}"));
         }
     }
 }
@@ -65,12 +70,12 @@ pub(super) fn take_back(
 fn has_to_be_listed(scope: &Scope, file: &PolicyFile, tool: &str) -> bool {
     let body = scope.body(file);
     if scope.client().is_none() {
-        return !says_allow(body) || denied_by_pattern(body, tool);
+        return !says_allow(body) || stopped_by_pattern(body, tool);
     }
     // A client's rules must not list what everyone's do not.
     let open_to_all = says_allow(&file.body) || file.body.tools.iter().any(|rule| covers(&rule.name, tool));
     let closed_here = body.default.is_some() && !says_allow(body);
-    open_to_all && (closed_here || denied_by_pattern(body, tool))
+    open_to_all && (closed_here || stopped_by_pattern(body, tool))
 }
 
 fn says_allow(body: &Body) -> bool {
@@ -81,12 +86,12 @@ fn covers(rule: &str, tool: &str) -> bool {
     rule == tool || (name::is_pattern(rule) && Glob::new(rule).matches(tool))
 }
 
-/// Does a rule for names like this one deny it? Then a rule of its own takes it out of that one's reach.
-fn denied_by_pattern(body: &Body, tool: &str) -> bool {
+/// Does a rule for names like this one deny it, or ask? Then a rule of its own takes it out of that one's reach.
+fn stopped_by_pattern(body: &Body, tool: &str) -> bool {
     body.tools.iter().any(|rule| {
         name::is_pattern(&rule.name)
             && covers(&rule.name, tool)
-            && (rule.action.as_ref().map(|a| a.value) == Some(Action::Deny)
+            && (matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask))
                 || rule.deny_if.iter().any(|clause| clause.conditions.is_empty()))
     })
 }
@@ -95,7 +100,7 @@ pub(super) fn still_refused(new: &Policy, scope: &Scope, tool: &str) -> Result<(
     match judged(new, scope.caller(), tool, i64::MIN) {
         // Conditions may refuse a call without arguments; that is theirs to say, call by call.
         Judgement::Refuse(refusal)
-            if !refusal.rule.contains("/require/") && !refusal.rule.contains("/deny_if/") =>
+            if !["/require/", "/deny_if/", "/ask_if/"].iter().any(|list| refusal.rule.contains(list)) =>
         {
             Err(EditError::StillRefused { tool: tool.to_owned(), rule: refusal.rule, reason: refusal.reason })
         }

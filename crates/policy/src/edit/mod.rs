@@ -126,6 +126,18 @@ impl Edited {
         let same = |one: &&Tightened| one.before == version_of(before) && one.after == version_of(&self.text);
         self.tightened.as_ref().filter(same)
     }
+
+    /// This and an edit of its text, as one.
+    #[must_use]
+    pub fn followed_by(mut self, next: Edited) -> Edited {
+        self.summary.extend(next.summary);
+        Edited {
+            text: next.text,
+            summary: self.summary,
+            changed: self.changed || next.changed,
+            tightened: None,
+        }
+    }
 }
 
 /// A text with what it says, which an edit asks for again and again.

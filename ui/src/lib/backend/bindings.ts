@@ -202,11 +202,11 @@ export type ApprovalView = {
 	expiresMs: number,
 	/**  Until when its client waits; none if it does not. */
 	heldUntilMs: number | null,
-	/**  The client goes on with it in the background, so that it need not be told after a late yes. */
+	/**  Its client waits, and has gone on with other things meanwhile. */
 	inBackground: boolean,
 	/**  How many equal calls asked. */
 	asked: number,
-	/**  How often a call of this tool was approved and denied lately, by this client. */
+	/**  How often calls of this tool were approved lately, and this very call denied, of this client. */
 	approvedLately: number,
 	deniedLately: number,
 	state: ApprovalState,
@@ -295,6 +295,8 @@ export type CallDetail = {
 	args: Body | null,
 	result: Body | null,
 	why: Why,
+	/**  What a person decided about it, while that is kept. */
+	decided: DecidedCall | null,
 	/**  How its tool stands for its client now. */
 	access: ToolAccess,
 	session: SessionView | null,
@@ -314,6 +316,8 @@ export type CallFilter = {
 	decisions?: Decision[],
 	/**  Only calls that got to their server and ended with an error, or without an answer. */
 	failed?: boolean,
+	/**  Only calls that a person was asked about and decided. */
+	byPerson?: boolean,
 	session?: string | null,
 	/**  From this time on, in milliseconds since 1970. */
 	sinceMs?: number | null,
@@ -553,6 +557,11 @@ export type Completion = {
 	apply: string,
 };
 
+export type Case = {
+	conditions: Condition[],
+	reason: string | null,
+};
+
 export type Condition = {
 	/**  "args.url". */
 	path: string,
@@ -576,6 +585,17 @@ export type Counter = {
 	next: string,
 };
 
+/**  A decision of a person, as a call that it was about shows it. */
+export type DecidedCall = {
+	/**  The approval's id. */
+	id: string,
+	/**  "Approved in the window, 12 s after it was asked". */
+	words: string,
+	atMs: number,
+	/**  The other calls of this decision, oldest first: the one that asked, and those that it let through later. */
+	others: CallLine[],
+};
+
 /**  What came of a decision. */
 export type DecidedView = {
 	done: Done,
@@ -585,11 +605,6 @@ export type DecidedView = {
 
 /**  What was decided about a call. */
 export type Decision = "allowed" | "denied" | "capped" | "hidden" | "paused" | "malformed" | "broken" | "unrecorded" | "unsupported" | "would_deny" | "stopped" | "asked";
-
-export type DenyIf = {
-	conditions: Condition[],
-	reason: string | null,
-};
 
 /**  One problem of a policy text, at its place. */
 export type Diagnostic = {
@@ -676,7 +691,7 @@ export type DriftView = {
 export type Effect = {
 	days: number,
 	calls: number,
-	/**  Refused by the text and not by the rules in force. */
+	/**  Refused or asked about by the text and not by the rules in force. */
 	more: number,
 	/**  The other way round. */
 	fewer: number,
@@ -915,7 +930,9 @@ export type Loosening =
 /**  To one client, or to every one if none is named. */
 { kind: "allowFor"; server: string; tool: string; client: string | null; seconds: number } | 
 /**  Rules refuse one client, or every one, nothing for a while; what they would have refused is on record. */
-{ kind: "observe"; server: string; client: string | null; seconds: number } | { kind: "allow"; target: Target } | { kind: "uncap"; target: Target } | 
+{ kind: "observe"; server: string; client: string | null; seconds: number } | { kind: "allow"; target: Target } | 
+/**  The same of one tool, with a cap from the start. */
+{ kind: "allowCapped"; target: Target; max: number; window: string } | { kind: "uncap"; target: Target } | 
 /**  A cap that is higher than the present one; asks only if it is. */
 { kind: "cap"; target: Target; max: number; window: string } | 
 /**  Neither server nor client: every pause. */
@@ -1149,13 +1166,15 @@ client: string | null } |
 /**  What the visual builder edits. */
 export type RuleDraft = {
 	action: Action,
-	/**  For the agent, when it is refused. */
+	/**  For the agent, when it is refused; for the person, when they are asked. */
 	reason: string | null,
 	limits: LimitDraft[],
 	/**  All of these have to hold. */
 	require: Condition[],
 	/**  Refused when all conditions of one of these hold. */
-	denyIf: DenyIf[],
+	denyIf: Case[],
+	/**  Asked about when all conditions of one of these hold. */
+	askIf: Case[],
 };
 
 /**  The rule for all tools. */
@@ -1211,6 +1230,8 @@ export type RulesSummary = {
 	/**  Tools that it listed, or that its policy names. */
 	tools: number,
 	denied: number,
+	/**  Tools whose every call a person decides. */
+	asked: number,
 	hidden: number,
 	capped: number,
 	/**  Tools that pass under conditions. */

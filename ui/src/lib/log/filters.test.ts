@@ -16,6 +16,7 @@ const cases: Filters[] = [
   { ...everything, text: 'a & b=c #?%', server: 'files/é', client: 'claude "ai"', tool: 'read file' },
   { ...everything, decisions: ['denied', 'would_deny'], last: '24h', only: 'changes' },
   { ...everything, failed: true, server: 'files' },
+  { ...everything, byPerson: true, client: 'Cursor' },
   { ...everything, session: '0199', sinceMs: 1_731_000_000_000, untilMs: 1_731_000_600_000 },
 ];
 

@@ -9,6 +9,8 @@ export interface Filters {
   decisions: Decision[];
   /** Only calls that got to their server and ended with an error, or without an answer. */
   failed: boolean;
+  /** Only calls that a person was asked about and decided. */
+  byPerson: boolean;
   session: string | null;
   only: Only | null;
   /** A range that moves with the clock: one of `presets`. */
@@ -33,6 +35,7 @@ export const everything: Filters = {
   tool: null,
   decisions: [],
   failed: false,
+  byPerson: false,
   session: null,
   only: null,
   last: null,
@@ -81,6 +84,7 @@ export function readFilters(query: URLSearchParams): Filters {
     tool: query.get('tool') || null,
     decisions: decisions.filter((one) => named.includes(one)),
     failed: query.get('ended') === 'failed',
+    byPerson: query.get('by') === 'person',
     session: query.get('session') || null,
     only: onlies.find((one) => one === only) ?? null,
     last: last !== null && Object.hasOwn(presets, last) ? (last as Preset) : null,
@@ -98,6 +102,7 @@ export function writeFilters(filters: Filters, query = new URLSearchParams()): U
   set('tool', filters.tool);
   set('decision', filters.decisions.join(','));
   set('ended', filters.failed ? 'failed' : null);
+  set('by', filters.byPerson ? 'person' : null);
   set('session', filters.session);
   set('only', filters.only);
   set('last', filters.last);
@@ -118,6 +123,7 @@ export function toCallFilter(filters: Filters, nowMs: number): CallFilter {
     tool: filters.tool,
     decisions: filters.decisions,
     failed: filters.failed,
+    byPerson: filters.byPerson,
     session: filters.session,
     sinceMs: moving ?? filters.sinceMs,
     untilMs: filters.untilMs,

@@ -20,11 +20,38 @@ export function outcome({ state, decidedBy }: ApprovalView): string {
 export const often = 8;
 export const refusedOften = 3;
 
+/** The cap that is offered beside a yes for good. */
+export const cap = { max: 10, window: 'minute', words: '10 a minute' } as const;
+
+export interface Suggestion {
+  makes: 'block' | 'cap';
+  words: string;
+  button: string;
+}
+
 /** A rule that would spare the next questions. */
-export function suggestion({ tool, approvedLately, deniedLately }: ApprovalView): string | null {
+export function suggestion(approval: ApprovalView): Suggestion | null {
+  const { tool, approvedLately, deniedLately, complete } = approval;
   if (deniedLately >= refusedOften)
-    return `You denied ${tool} ${deniedLately} times this week: Deny and block refuses it from now on.`;
-  if (approvedLately >= often)
-    return `You approved ${tool} ${approvedLately} times this week: Always allow spares you the next questions.`;
+    return {
+      makes: 'block',
+      words: `You denied this very call ${deniedLately} times this week.`,
+      button: 'Block the tool',
+    };
+  if (approvedLately >= often && complete && !isConditional(approval))
+    return {
+      makes: 'cap',
+      words: `You approved ${tool} ${approvedLately} times this week.`,
+      button: `Allow it, at most ${cap.words}…`,
+    };
   return null;
+}
+
+/** Asked about for its arguments: allowing the tool would change nothing, and other calls of it are not asked about. */
+export const isConditional = ({ rule }: ApprovalView): boolean => rule.includes('/ask_if/');
+
+/** What Allow once reaches. */
+export function once({ asked }: ApprovalView): string {
+  const equal = asked > 1 ? ` Of ${asked} equal calls it is one.` : '';
+  return `Allow once lets exactly this call through: now, or when it comes again within 10 minutes.${equal}`;
 }

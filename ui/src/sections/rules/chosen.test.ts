@@ -12,6 +12,7 @@ const row = (server: string, more: Partial<RulesSummary> = {}): RulesSummary => 
   problem: null,
   tools: 0,
   denied: 0,
+  asked: 0,
   hidden: 0,
   capped: 0,
   custom: 0,

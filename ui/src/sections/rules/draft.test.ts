@@ -6,7 +6,7 @@ import {
   copyOf,
   emptyDraft,
   missing,
-  newDenyIf,
+  newCase,
   newLimit,
   same,
   sentences,
@@ -97,8 +97,13 @@ describe('what is missing is named with its place', () => {
     ],
     [
       'a new condition',
-      { ...emptyDraft(), denyIf: [newDenyIf()] },
+      { ...emptyDraft(), denyIf: [newCase()] },
       ['denyIf.0.conditions.0.path', 'denyIf.0.conditions.0.value'],
+    ],
+    [
+      'a new case to ask about',
+      { ...emptyDraft(), askIf: [newCase()] },
+      ['askIf.0.conditions.0.path', 'askIf.0.conditions.0.value'],
     ],
     ['existence needs no value', { ...emptyDraft(), require: [{ path: 'args.url', op: 'exists', value: null }] }, []],
     ['odd names', { ...emptyDraft(), require: [{ path: 'args["a.b"].0', op: 'eq', value: '1' }] }, []],
@@ -117,6 +122,15 @@ describe('a draft in words', () => {
     [emptyDraft(), ['Every call passes.']],
     [{ ...emptyDraft('deny'), reason: 'no scripts' }, ['Every call is refused: no scripts']],
     [capped, ['At most 10 a minute, each client.', 'Everything else passes.']],
+    [{ ...emptyDraft('ask'), reason: 'look at the path' }, ['You are asked about every call: look at the path']],
+    [{ ...capped, action: 'ask' }, ['At most 10 a minute, each client.', 'You are asked about everything else.']],
+    [
+      {
+        ...emptyDraft(),
+        askIf: [{ conditions: [{ path: 'args.url', op: 'regex', value: '"^http:"' }], reason: null }],
+      },
+      ['You are asked when args.url matches “^http:”.', 'Everything else passes.'],
+    ],
     [
       {
         ...emptyDraft(),

@@ -2,8 +2,8 @@
 
 import type {
   Action,
+  Case,
   Condition,
-  DenyIf,
   LimitDraft,
   LimitKind,
   RuleDraft,
@@ -32,23 +32,18 @@ const actions: readonly { action: Action; words: string; means: string }[] = [
   { action: 'allow', words: 'Allow', means: 'passes, within the limits and conditions below' },
   { action: 'deny', words: 'Deny', means: 'is refused with the reason below; the agent still sees the tool' },
   { action: 'hide', words: 'Hide', means: "is not on the agent's list, and refused" },
-  { action: 'ask', words: 'Ask', means: 'not there yet: refused until a person can be asked' },
+  { action: 'ask', words: 'Ask', means: 'waits for your yes or no, unless what is below refuses it' },
 ];
 
-/**
- * Everything at once cannot be hidden. Ask is not there yet: it is shown where the policy says so (`now`), and offered
- * nowhere.
- */
-export function actionsFor(about: About, now: Action): typeof actions {
-  return actions.filter(
-    ({ action }) => (action !== 'hide' || about !== 'allTools') && (action !== 'ask' || now === 'ask'),
-  );
+/** Everything at once cannot be hidden. */
+export function actionsFor(about: About): typeof actions {
+  return actions.filter(({ action }) => action !== 'hide' || about !== 'allTools');
 }
 
 /** The same of states; a cap or conditions cannot be the default. */
-export function statesFor(about: About, now: ToolState): readonly ToolState[] {
+export function statesFor(about: About): readonly ToolState[] {
   const fits = about === 'default' ? (['allow', 'deny', 'hide', 'ask'] as const) : states;
-  return fits.filter((state) => (state !== 'hide' || about !== 'allTools') && (state !== 'ask' || now === 'ask'));
+  return fits.filter((state) => state !== 'hide' || about !== 'allTools');
 }
 
 export const defaultWords: Record<Action, string> = {
@@ -61,7 +56,7 @@ export const defaultWords: Record<Action, string> = {
 export const defaultMeans: Record<Action, string> = {
   allow: 'passes: whatever the server adds can be called at once',
   deny: 'is refused: what the server adds waits until a rule names it',
-  ask: 'not there yet: refused until a person can be asked',
+  ask: 'waits for your yes or no: you are asked about what the server adds',
   hide: "is refused, and not on the agent's list: it does not try",
 };
 
@@ -112,12 +107,12 @@ export function exceptions({ state, clients }: ToolRule): string | null {
   return null;
 }
 
-const refuses = (state: ToolState): boolean => state === 'deny' || state === 'hide' || state === 'ask';
+const stops = (state: ToolState): boolean => state === 'deny' || state === 'hide' || state === 'ask';
 
-/** The first client that is refused what everyone else may call; none if nobody is. */
+/** The first client that is refused, or asked about, what everyone else may call; none if nobody is. */
 export function strictest({ state, clients }: ToolRule): string | null {
-  if (refuses(state)) return null;
-  return clients.find((one) => refuses(one.state))?.client ?? null;
+  if (stops(state)) return null;
+  return clients.find((one) => stops(one.state))?.client ?? null;
 }
 
 export const limitKinds: readonly { kind: LimitKind; words: string; unit: string }[] = [
@@ -137,7 +132,7 @@ export const scopes: readonly { scope: string; words: string }[] = [
 export const windows: readonly string[] = ['second', 'minute', 'hour', 'day', 'week'];
 
 export function emptyDraft(action: Action = 'allow'): RuleDraft {
-  return { action, reason: null, limits: [], require: [], denyIf: [] };
+  return { action, reason: null, limits: [], require: [], denyIf: [], askIf: [] };
 }
 
 export function newLimit(max = 30, window = 'minute'): LimitDraft {
@@ -154,7 +149,7 @@ export function newCondition(path = 'args.'): Condition {
   return { path, op: 'eq', value: null };
 }
 
-export function newDenyIf(path = 'args.'): DenyIf {
+export function newCase(path = 'args.'): Case {
   return { conditions: [newCondition(path)], reason: null };
 }
 
@@ -164,22 +159,27 @@ export function copyOf(draft: RuleDraft): RuleDraft {
     ...draft,
     limits: draft.limits.map((limit) => ({ ...limit })),
     require: draft.require.map((condition) => ({ ...condition })),
-    denyIf: draft.denyIf.map((entry) => ({ ...entry, conditions: entry.conditions.map((one) => ({ ...one })) })),
+    denyIf: draft.denyIf.map(copyOfCase),
+    askIf: draft.askIf.map(copyOfCase),
   };
 }
+
+const copyOfCase = (one: Case): Case => ({ ...one, conditions: one.conditions.map((each) => ({ ...each })) });
 
 export function same(a: RuleDraft, b: RuleDraft): boolean {
   return JSON.stringify(normal(a)) === JSON.stringify(normal(b));
 }
 
 function normal(draft: RuleDraft): unknown {
-  const { action, reason, limits, require, denyIf } = draft;
+  const { action, reason, limits, require, denyIf, askIf } = draft;
+  const cases = (all: Case[]) => all.map((one) => [one.conditions.map((c) => [c.path, c.op, c.value]), one.reason]);
   return [
     action,
     reason?.trim() ? reason.trim() : null,
     limits.map((l) => [l.counter, l.limit, l.max, l.limit === 'calls' ? l.window : null, l.scope]),
     require.map((c) => [c.path, c.op, c.value]),
-    denyIf.map((entry) => [entry.conditions.map((c) => [c.path, c.op, c.value]), entry.reason]),
+    cases(denyIf),
+    cases(askIf),
   ];
 }
 
@@ -199,7 +199,7 @@ export function choose(rule: ToolRule, state: ToolState, advised: { max: number;
       if (draft.limits.length === 0) draft.limits.push(newLimit(advised?.max, advised?.window));
       return { ...draft, action: 'allow' };
     case 'custom':
-      if (draft.require.length === 0 && draft.denyIf.length === 0) draft.denyIf.push(newDenyIf());
+      if (draft.require.length + draft.denyIf.length + draft.askIf.length === 0) draft.denyIf.push(newCase());
       return { ...draft, action: 'allow' };
   }
 }
@@ -207,7 +207,7 @@ export function choose(rule: ToolRule, state: ToolState, advised: { max: number;
 /** The state that a draft amounts to. */
 export function stateOf(draft: RuleDraft): ToolState {
   if (draft.action !== 'allow') return draft.action;
-  if (draft.require.length > 0 || draft.denyIf.length > 0 || draft.limits.length > 1) return 'custom';
+  if (draft.require.length + draft.denyIf.length + draft.askIf.length > 0 || draft.limits.length > 1) return 'custom';
   return draft.limits.length === 1 ? 'cap' : 'allow';
 }
 
@@ -234,9 +234,10 @@ export function missing(draft: RuleDraft): Missing[] {
       found.push({ at: `${at}.value`, words: 'Something to compare with.' });
   };
   draft.require.forEach((one, i) => condition(one, `require.${String(i)}`));
-  draft.denyIf.forEach((entry, i) =>
-    entry.conditions.forEach((one, k) => condition(one, `denyIf.${String(i)}.conditions.${String(k)}`)),
-  );
+  for (const key of ['denyIf', 'askIf'] as const)
+    draft[key].forEach((entry, i) =>
+      entry.conditions.forEach((one, k) => condition(one, `${key}.${String(i)}.conditions.${String(k)}`)),
+    );
   return found;
 }
 
@@ -286,18 +287,24 @@ export function sentences(draft: RuleDraft, about: About = 'tool'): string[] {
   const reason = draft.reason?.trim();
   if (draft.action === 'deny') return [reason ? `Every call is refused: ${reason}` : 'Every call is refused.'];
   if (draft.action === 'hide') return ["Not on the agent's list; every call is refused."];
-  if (draft.action === 'ask') return ['A person would be asked. That is not there yet: every call is refused.'];
   const said = [
     ...draft.require.map((one) => `Refused unless ${conditionWords(one, true)}.`),
-    ...draft.denyIf.map((entry) => {
-      const when = entry.conditions.map((one) => conditionWords(one)).join(' and ');
-      return `Refused when ${when === '' ? 'called' : when}${entry.reason ? `: ${entry.reason}` : '.'}`;
-    }),
+    ...draft.denyIf.map((entry) => caseWords('Refused', entry)),
     ...draft.limits.map((limit) => {
       const words = limitWords(limit);
       return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
     }),
   ];
+  const left = said.length === 0 ? 'every call' : 'everything else';
+  if (draft.action === 'ask') said.push(`You are asked about ${left}${reason ? `: ${reason}` : '.'}`);
+  else said.push(...draft.askIf.map((entry) => caseWords('You are asked', entry)));
   if (about === 'allTools') return [...said, 'What each tool has of its own counts besides.'];
+  if (draft.action === 'ask') return said;
   return said.length === 0 ? ['Every call passes.'] : [...said, 'Everything else passes.'];
+}
+
+/** "Refused when args.url matches ^file:". */
+function caseWords(verb: string, { conditions, reason }: Case): string {
+  const when = conditions.map((one) => conditionWords(one)).join(' and ');
+  return `${verb} when ${when === '' ? 'called' : when}${reason ? `: ${reason}` : '.'}`;
 }

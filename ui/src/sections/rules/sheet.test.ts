@@ -215,8 +215,8 @@ describe('what counts for more than one tool', () => {
   });
 
   it('what no rule names can be hidden from agents, everything at once cannot', () => {
-    expect(statesFor('default', 'allow')).toEqual(['allow', 'deny', 'hide']);
-    expect(statesFor('allTools', 'allow')).not.toContain('hide');
+    expect(statesFor('default')).toEqual(['allow', 'deny', 'hide', 'ask']);
+    expect(statesFor('allTools')).not.toContain('hide');
   });
 
   it('the default policy is asked what a change would have done to the servers that follow it', async () => {
@@ -243,13 +243,14 @@ describe('what counts for more than one tool', () => {
       expect(draft.limits[0]).toMatchObject({ max: 5, window: 'minute' });
   });
 
-  it('ask is not offered while it does not work, and shown where the policy says it', () => {
+  it('ask is a choice for one tool, for all at once and as the default', async () => {
     for (const about of ['tool', 'allTools', 'default'] as const) {
-      expect(statesFor(about, 'deny')).not.toContain('ask');
-      expect(actionsFor(about, 'deny').map(({ action }) => action)).not.toContain('ask');
-      expect(statesFor(about, 'ask')).toContain('ask');
-      expect(actionsFor(about, 'ask').map(({ action }) => action)).toContain('ask');
+      expect(statesFor(about)).toContain('ask');
+      expect(actionsFor(about).map(({ action }) => action)).toContain('ask');
     }
+    sheet.open(tool('browser_type'), 'ask');
+    expect(await sheet.save()).toBe(true);
+    expect(desk.asked('draftRule').at(-1)).toMatchObject({ draft: { action: 'ask' } });
   });
 });
 

@@ -194,8 +194,8 @@ pub(super) fn print(screen: &Screen, server: &str, difference: &Difference) {
     if difference.tools.len() > SHOWN {
         screen.line(&format!("  … and {} tools more (--json has them all)", difference.tools.len() - SHOWN));
     }
-    list(screen, "Refused by these rules, not by today's", &difference.more);
-    list(screen, "Refused by today's rules, not by these", &difference.fewer);
+    list(screen, "Refused or asked about by these rules, not by today's", &difference.more);
+    list(screen, "Refused or asked about by today's rules, not by these", &difference.fewer);
 }
 
 /// The rules in force over the same calls: there is nothing to compare them with.
@@ -315,7 +315,7 @@ fn as_json(server: &str, difference: &Difference) -> Value {
         },
         "policy": simulation.policy, "since": iso(simulation.since_ms), "calls": simulation.calls,
         "passed": simulation.passed, "observed": simulation.observed, "refused": simulation.refused,
-        "capped": simulation.capped, "asked": simulation.asked, "cannot_tell": simulation.untold,
+        "capped": simulation.capped, "asked": simulation.asked, "asked_an_hour": simulation.asked_an_hour, "cannot_tell": simulation.untold,
         "unchecked": simulation.unchecked, "newly_refused": simulation.newly_refused,
         "newly_passed": simulation.newly_passed, "left_out": simulation.left_out.all(),
         "rules": rules, "tools": tools,

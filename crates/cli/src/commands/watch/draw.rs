@@ -1,10 +1,11 @@
 //! The screen as lines: a function of the list, the size and the time.
 
-use callgate_desk::view::{CallDetail, CallLine, CapAdvice, Decision, LogEntry, Outcome};
+use callgate_desk::view::{ApprovalView, CallDetail, CallLine, CapAdvice, Decision, LogEntry, Outcome};
 use callgate_journal as journal;
 use callgate_text::local;
 
 use super::list::{List, Over};
+use crate::commands::approvals::{self, Shown, WORD};
 use crate::layout::{Cells, Columns};
 use crate::screen::{self, Screen, clip, harmless, pad};
 
@@ -17,6 +18,10 @@ pub(super) fn keys(over: &Over) -> &'static str {
         Over::Detail(_) => {
             "P pause all  Esc back  b block  c cap  h hide  u undo  j/k next call  ? help  q quit"
         }
+        Over::Waiting(_) => {
+            "y approve  d deny  D deny and block  j/k next call  Esc back  P pause all  q quit"
+        }
+        Over::Approving { .. } => "Enter approves it once  Esc back",
         Over::Caps(_) => "P pause all  1-9 choose  u undo  q quit  any other key goes back",
         Over::Help => "P pause all  u undo  q quit  any other key goes back",
         Over::Typing(_) => "Enter search  Esc back",
@@ -30,6 +35,7 @@ const HELP: &[(&str, &str)] = &[
     ("b", "block this tool for this client with this server"),
     ("c", "cap it: shows caps to choose from, with your own use beside them"),
     ("h", "hide it from this client, and refuse it"),
+    ("a", "calls that wait for your decision: y approves one, with a word to type, d denies it"),
     ("u", "take the last of these back, within 10 seconds"),
     ("P", "pause all: every call of every server is refused until `callgate resume`"),
     ("/", "search tools, arguments, results and reasons, or find a call by its id; Esc ends the search"),
@@ -44,6 +50,11 @@ pub(super) fn screen(list: &List, (columns, rows): (usize, usize), now_ms: i64) 
     let mut lines = vec![head(&paint, list, columns)];
     let said = match &list.over {
         Over::Typing(text) => vec![format!("/{}▏", clip(&harmless(text), columns.saturating_sub(3)))],
+        Over::Approving { typed, .. } => {
+            let asked = format!("Type {WORD} to let it through once: ");
+            let room = columns.saturating_sub(asked.chars().count() + 1);
+            vec![format!("{asked}{}▏", clip(&harmless(typed), room))]
+        }
         _ => said(&paint, &list.said, columns, (rows / 5).max(1)),
     };
     let space = rows.saturating_sub(2 + said.len());
@@ -51,6 +62,10 @@ pub(super) fn screen(list: &List, (columns, rows): (usize, usize), now_ms: i64) 
         Over::Help => lines.extend(help(&paint, columns)),
         Over::Detail(detail) => lines.extend(detailed(&paint, detail, columns)),
         Over::Caps(offered) => lines.extend(caps(&paint, &offered.0, &offered.1, columns)),
+        Over::Waiting(id) | Over::Approving { id, .. } => match list.asked(id) {
+            Some(asked) => lines.extend(card(&paint, asked, columns)),
+            None => lines.push(format!("{id} does not wait any more.")),
+        },
         Over::Nothing | Over::Typing(_) => lines.extend(log(&paint, list, columns, space, now_ms)),
     }
     lines.truncate(space + 1);
@@ -85,7 +100,13 @@ fn head(paint: &Screen, list: &List, columns: usize) -> String {
     };
     let searched = list.searched.as_deref().map(|text| format!("  search: {}", harmless(text)));
     let paused = list.paused.as_deref().map(|words| format!("  {}", harmless(words)));
-    let head = format!("Callgate{}  {state}{}", paused.unwrap_or_default(), searched.unwrap_or_default());
+    let waiting = match list.waiting.len() {
+        0 => String::new(),
+        1 => "  1 call waits for your decision (a)".to_owned(),
+        many => format!("  {many} calls wait for your decision (a)"),
+    };
+    let head =
+        format!("Callgate{}{waiting}  {state}{}", paused.unwrap_or_default(), searched.unwrap_or_default());
     paint.paint(screen::BOLD, &clip(&head, columns))
 }
 
@@ -235,6 +256,38 @@ fn detailed(paint: &Screen, detail: &CallDetail, columns: usize) -> Vec<String> 
     lines.push(String::new());
     lines.push(paint.paint(screen::DIM, &format!("Esc closes this; all of it: callgate show {}", call.id)));
     lines.into_iter().map(|line| fit(&line, columns)).collect()
+}
+
+/// A call that waits, with all of its arguments.
+fn card(paint: &Screen, asked: &ApprovalView, columns: usize) -> Vec<String> {
+    let lines = approvals::lines(paint, asked, Shown::Whole);
+    lines.iter().flat_map(|line| folded(line, columns)).collect()
+}
+
+/// Can everything that a yes would be about be seen at once?
+pub(super) fn shows_whole(asked: &ApprovalView, (columns, rows): (usize, usize)) -> bool {
+    // The head, what is said or typed, and the keys.
+    asked.complete && card(&Screen::new(), asked, columns).len() + 3 <= rows
+}
+
+/// Cut into pieces as wide as the screen; colours do not count, and what is not plain may be twice as wide.
+fn folded(line: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let (mut used, mut escape) = (0, false);
+    for c in line.chars() {
+        escape |= c == '\u{1b}';
+        let width = if escape { 0 } else { 1 + usize::from(!c.is_ascii()) };
+        if used + width > columns.max(2) {
+            lines.push(String::new());
+            used = 0;
+        }
+        used += width;
+        if let Some(last) = lines.last_mut() {
+            last.push(c);
+        }
+        escape &= c != 'm';
+    }
+    lines
 }
 
 fn caps(paint: &Screen, line: &CallLine, advice: &CapAdvice, columns: usize) -> Vec<String> {

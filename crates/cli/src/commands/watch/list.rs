@@ -1,8 +1,11 @@
 //! What is on the screen, and what a key does to it. No terminal, no desk: keys in, wishes out.
 
-use callgate_desk::view::{CallDetail, CallLine, CapAdvice, LogEntry, Restriction};
+use callgate_desk::view::{
+    ApprovalVerdict, ApprovalView, CallDetail, CallLine, CapAdvice, LogEntry, Restriction,
+};
 
-use super::{pause_all, target};
+use super::{draw, pause_all, target};
+use crate::commands::approvals::WORD;
 
 /// So many entries are kept; older ones are in the log.
 const MOST: usize = 5_000;
@@ -34,6 +37,8 @@ pub(super) enum Wish {
     Advise(CallLine),
     Undo,
     Search(String),
+    /// About the call that waits under this id.
+    Decide(String, ApprovalVerdict),
 }
 
 /// What lies over the list.
@@ -43,6 +48,13 @@ pub(super) enum Over {
     Help,
     Detail(Box<CallDetail>),
     Caps(Box<(CallLine, CapAdvice)>),
+    /// A call that waits for a decision, by its id: it stays this one whatever comes and goes.
+    Waiting(String),
+    /// A yes to it that is being typed.
+    Approving {
+        id: String,
+        typed: String,
+    },
     /// A search that is being typed.
     Typing(String),
 }
@@ -60,12 +72,26 @@ pub(super) struct List {
     pub(super) searched: Option<String>,
     /// What is paused.
     pub(super) paused: Option<String>,
+    /// What waits for a decision, the oldest first.
+    pub(super) waiting: Vec<ApprovalView>,
+    /// Columns and rows of the screen.
+    pub(super) size: (usize, usize),
 }
 
 impl List {
     pub(super) fn new(entries: Vec<LogEntry>) -> List {
         let (over, said) = (Over::Nothing, String::new());
-        List { entries, selected: None, unseen: 0, over, said, searched: None, paused: None }
+        List {
+            entries,
+            selected: None,
+            unseen: 0,
+            over,
+            said,
+            searched: None,
+            paused: None,
+            waiting: Vec::new(),
+            size: (80, 24),
+        }
     }
 
     pub(super) fn searched(mut self, text: Option<String>) -> List {
@@ -118,6 +144,7 @@ impl List {
         }
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Typing(text) => self.type_on(text, key),
+            Over::Approving { id, typed } => self.approve_on(id, typed, key),
             over => self.command(over, key),
         }
     }
@@ -135,6 +162,11 @@ impl List {
                 self.over = over;
                 return Some(Wish::Undo);
             }
+            (_, Key::Char('a')) => match self.waiting.first() {
+                Some(first) => self.over = Over::Waiting(first.id.clone()),
+                None => self.say("No call waits for a decision."),
+            },
+            (Over::Waiting(id), key) => return self.on_waiting(id.clone(), key),
             (Over::Caps(offered), key) => return choose_cap(&offered.0, &offered.1, key),
             (Over::Help, _) => return None,
             (Over::Detail(_), Key::Enter | Key::Escape) => return None,
@@ -205,6 +237,67 @@ impl List {
         self.selected.is_some()
     }
 
+    /// What a key does to the call that is asked about. It denies at once; a yes takes its word.
+    fn on_waiting(&mut self, id: String, key: Key) -> Option<Wish> {
+        let deny = |id: &str, block| {
+            Some(Wish::Decide(id.to_owned(), ApprovalVerdict::Deny { reason: None, block }))
+        };
+        match (key, self.asked(&id)) {
+            (Key::Escape | Key::Enter, _) => return None,
+            (Key::Char('j') | Key::Down, _) => return self.next_waiting(&id, 1),
+            (Key::Char('k') | Key::Up, _) => return self.next_waiting(&id, -1),
+            (Key::Char('y' | 'd' | 'D'), None) => self.say(GONE),
+            (Key::Char('d'), Some(_)) => return deny(&id, false),
+            (Key::Char('D'), Some(_)) => return deny(&id, true),
+            (Key::Char('y'), Some(asked)) if !draw::shows_whole(asked, self.size) => {
+                let words = format!("Not all of it fits here: callgate approve {id} shows it whole first.");
+                self.say(&words);
+            }
+            (Key::Char('y'), Some(_)) => {
+                self.over = Over::Approving { id, typed: String::new() };
+                return None;
+            }
+            _ => {}
+        }
+        self.over = Over::Waiting(id);
+        None
+    }
+
+    pub(super) fn asked(&self, id: &str) -> Option<&ApprovalView> {
+        self.waiting.iter().find(|one| one.id == id)
+    }
+
+    fn next_waiting(&mut self, id: &str, by: isize) -> Option<Wish> {
+        let place = self.waiting.iter().position(|one| one.id == id);
+        let next = place.map_or(0, |place| place.saturating_add_signed(by));
+        let next = next.min(self.waiting.len().saturating_sub(1));
+        match self.waiting.get(next) {
+            Some(next) => self.over = Over::Waiting(next.id.clone()),
+            None => self.say("No call waits for a decision."),
+        }
+        None
+    }
+
+    fn approve_on(&mut self, id: String, mut typed: String, key: Key) -> Option<Wish> {
+        match key {
+            Key::Enter if typed == WORD => {
+                return Some(Wish::Decide(id, ApprovalVerdict::Once));
+            }
+            Key::Enter | Key::Escape => {
+                self.say(&format!("Not approved: that takes the word {WORD}."));
+                self.over = Over::Waiting(id);
+                return None;
+            }
+            Key::Backspace => {
+                typed.pop();
+            }
+            Key::Char(c) => typed.push(c),
+            _ => {}
+        }
+        self.over = Over::Approving { id, typed };
+        None
+    }
+
     fn type_on(&mut self, mut text: String, key: Key) -> Option<Wish> {
         match key {
             Key::Enter => return Some(Wish::Search(text)),
@@ -253,6 +346,7 @@ impl List {
     }
 }
 
+const GONE: &str = "It does not wait any more: it was decided elsewhere, missed, or given up by its client.";
 const NO_CALL: &str = "Only calls of a tool can be blocked, capped or hidden: choose one with j and k.";
 
 /// A call in a few words, as hostile as its parts: whoever shows it makes it harmless.

@@ -1,7 +1,7 @@
 //! `callgate watch`: the live log in a terminal, with block and cap one key away.
 //!
-//! The same desk as the window's, on the alternate screen. It only restricts, and takes back what it did itself
-//! moments ago; loosening has commands of its own, with a typed confirmation.
+//! The same desk as the window's, on the alternate screen. It only restricts, takes back what it did itself moments ago, and
+//! decides about calls that wait: a yes to one of them takes a typed word. Other loosening has commands of its own.
 
 mod draw;
 mod list;
@@ -9,21 +9,25 @@ mod terminal;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use callgate_controls::decider::Presence;
 use callgate_desk::view::{CallFilter, CallLine, Done, PageFrom, Restriction, Target};
 use callgate_desk::{Desk, DeskError, Follower};
 use callgate_home::clock::{Clock, SystemClock};
 
 use crate::act;
 use crate::args::WatchArgs;
+use crate::commands::approvals;
 use crate::commands::log::INDEXING;
 use list::{List, Wish};
 use terminal::Terminal;
 
 /// How often it looks for calls and keys.
 const LOOK: Duration = Duration::from_millis(50);
+/// And for questions.
+const ASKED: Duration = Duration::from_millis(250);
 /// Entries of a page, and the most that are kept.
 const PAGE: u32 = 500;
 
@@ -39,9 +43,12 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         desk.index_for(INDEXING);
     }
     let mut watch = Watch::begin(&desk, filter)?;
+    // Somebody looks, so calls are held.
+    let _presence = Presence::announce(desk.home())?;
     let mut terminal = Terminal::enter()?;
     loop {
         watch.look();
+        watch.list.size = terminal.size();
         terminal.show(&draw::screen(&watch.list, terminal.size(), now_ms()))?;
         let Some(key) = terminal.key(LOOK)? else { continue };
         match watch.list.press(key) {
@@ -68,6 +75,8 @@ struct Watch<'d> {
     problem: Option<String>,
     /// The last thing done, while it can be taken back.
     undo: Option<String>,
+    /// When it was looked for questions.
+    asked: Option<Instant>,
 }
 
 impl<'d> Watch<'d> {
@@ -77,7 +86,7 @@ impl<'d> Watch<'d> {
         if let Some(unknown) = act::unknown(&filter).filter(|_| list.entries.is_empty()) {
             list.say(&unknown);
         }
-        Ok(Watch { desk, filter, list, follower, stale: false, problem: None, undo: None })
+        Ok(Watch { desk, filter, list, follower, stale: false, problem: None, undo: None, asked: None })
     }
 
     fn read(desk: &Desk, filter: &CallFilter) -> Result<(List, Follower), DeskError> {
@@ -89,6 +98,11 @@ impl<'d> Watch<'d> {
     /// What came since. What goes wrong is said on the screen and tried again with the next look.
     fn look(&mut self) {
         self.list.paused = self.desk.paused_words();
+        if self.asked.is_none_or(|at| at.elapsed() >= ASKED) {
+            self.asked = Some(Instant::now());
+            // Where they cannot be read, gates ask nothing either.
+            self.list.waiting = self.desk.approvals().unwrap_or_default().open;
+        }
         if let Some(batch) = self.follower.tell() {
             self.trouble(batch.problem);
             self.stale |= batch.reset;
@@ -132,6 +146,10 @@ impl<'d> Watch<'d> {
                 Some(token) => self.desk.undo(&token).map(|done| self.list.say(&done.words)),
                 None => return self.list.say("There is nothing to undo."),
             },
+            Wish::Decide(id, verdict) => {
+                let told = approvals::decide(self.desk, &id, &verdict);
+                return self.list.say(&told.unwrap_or_else(|error| format!("{error:#}")).replace('\n', ". "));
+            }
             Wish::Restrict(restriction) => self.desk.restrict(&restriction).map(|done| self.done(done)),
         };
         if let Err(error) = told {

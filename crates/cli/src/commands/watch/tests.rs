@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use callgate_desk::Desk;
 use callgate_desk::view::{
-    CallDetail, CallFilter, CallLine, CapAdvice, CapChoice, Decision, LogEntry, Only, Outcome, PageFrom,
-    Restriction, Target, ToolAccess, Why,
+    ApprovalState, ApprovalVerdict, ApprovalView, CallDetail, CallFilter, CallLine, CapAdvice, CapChoice,
+    Decision, LogEntry, Only, Outcome, PageFrom, Restriction, Target, ToolAccess, Why,
 };
 use callgate_home::clock::SystemClock;
 use callgate_home::{Home, SessionId};
@@ -76,11 +76,119 @@ fn detail(line: CallLine) -> CallDetail {
         args: None,
         result: None,
         why,
+        decided: None,
         access: ToolAccess::Open,
         session: None,
         siblings: Vec::new(),
         json: String::new(),
     }
+}
+
+fn asked(id: &str) -> ApprovalView {
+    ApprovalView {
+        id: id.to_owned(),
+        call: "k3f9-1".to_owned(),
+        server: "files".to_owned(),
+        client: "cursor".to_owned(),
+        tool: "write_file".to_owned(),
+        rule: "/tools/write_file/action".to_owned(),
+        reason: "look twice".to_owned(),
+        difference: None,
+        arguments: Some(r#"{"path":"/tmp/a"}"#.to_owned()),
+        arguments_bytes: 17,
+        complete: true,
+        opened_ms: 0,
+        expires_ms: 0,
+        held_until_ms: None,
+        in_background: false,
+        asked: 1,
+        approved_lately: 0,
+        denied_lately: 0,
+        state: ApprovalState::Open,
+        decided_ms: None,
+        decided_by: None,
+        words: None,
+    }
+}
+
+fn waiting(ids: &[&str]) -> List {
+    let mut list = calls(1);
+    list.waiting = ids.iter().map(|id| asked(id)).collect();
+    list.press(Key::Char('a'));
+    list
+}
+
+fn typed(list: &mut List, word: &str) -> Option<Wish> {
+    assert_eq!(list.press(Key::Char('y')), None);
+    for key in word.chars() {
+        assert_eq!(list.press(Key::Char(key)), None);
+    }
+    list.press(Key::Enter)
+}
+
+#[test]
+fn a_yes_takes_its_word_and_is_for_the_call_that_was_looked_at() {
+    for word in ["", "y", "yes", "approv", "approve "] {
+        let mut list = waiting(&["aaaaaa"]);
+        assert_eq!(typed(&mut list, word), None, "{word}");
+        assert!(list.said.contains("Not approved"), "{}", list.said);
+        assert_eq!(list.over, Over::Waiting("aaaaaa".to_owned()));
+    }
+    let mut list = waiting(&["aaaaaa", "bbbbbb"]);
+    list.press(Key::Char('y'));
+    list.waiting.remove(0);
+    for key in "approve".chars() {
+        list.press(Key::Char(key));
+    }
+    let yes = Wish::Decide("aaaaaa".to_owned(), ApprovalVerdict::Once);
+    assert_eq!(list.press(Key::Enter), Some(yes), "the desk says that it is gone");
+    let mut list = waiting(&["aaaaaa"]);
+    list.press(Key::Char('y'));
+    assert_eq!(list.press(Key::Escape), None);
+}
+
+#[test]
+fn a_no_is_one_key_and_never_hits_a_call_that_moved_up() {
+    let mut list = waiting(&["aaaaaa", "bbbbbb"]);
+    list.press(Key::Char('j'));
+    let deny = |block| ApprovalVerdict::Deny { reason: None, block };
+    assert_eq!(list.press(Key::Char('d')), Some(Wish::Decide("bbbbbb".to_owned(), deny(false))));
+    let mut list = waiting(&["aaaaaa", "bbbbbb"]);
+    list.waiting.remove(0);
+    for key in ['d', 'D', 'y'] {
+        assert_eq!(list.press(Key::Char(key)), None);
+        assert!(list.said.contains("does not wait any more"), "{}", list.said);
+    }
+    list.press(Key::Char('j'));
+    assert_eq!(list.press(Key::Char('D')), Some(Wish::Decide("bbbbbb".to_owned(), deny(true))));
+}
+
+#[test]
+fn what_the_screen_cannot_show_whole_is_not_approved_in_it() {
+    let hostile = "\u{1b}[2J\u{202e}".repeat(200);
+    for (arguments, complete) in [("x".repeat(4_000), true), ("{}".to_owned(), false), (hostile, true)] {
+        let mut list = waiting(&["aaaaaa"]);
+        list.waiting[0] = ApprovalView { arguments: Some(arguments), complete, ..asked("aaaaaa") };
+        assert_eq!(list.press(Key::Char('y')), None);
+        assert_eq!(list.over, Over::Waiting("aaaaaa".to_owned()));
+        assert!(list.said.contains("callgate approve aaaaaa"), "{}", list.said);
+        let lines = draw::screen(&list, (80, 24), 0);
+        assert_eq!(lines.len(), 24);
+        assert!(!lines.join("").contains("\u{1b}[2J"));
+    }
+    let mut list = waiting(&["aaaaaa"]);
+    list.waiting[0].arguments = Some(format!("{{\"a\":\"{}end\"}}", "x".repeat(400)));
+    let shown = draw::screen(&list, (80, 24), 0).concat();
+    assert!(shown.contains("end\"}") && shown.contains("1 call waits for your decision (a)"), "{shown}");
+    assert_eq!(list.press(Key::Char('y')), None);
+    assert!(matches!(list.over, Over::Approving { .. }));
+}
+
+#[test]
+fn nothing_that_waits_is_said() {
+    let mut list = calls(1);
+    list.press(Key::Char('a'));
+    assert!(list.said.contains("No call waits"), "{}", list.said);
 }
 
 #[test]
@@ -119,6 +227,7 @@ fn pause_all_is_dead_in_no_view() {
         Over::Help,
         Over::Detail(Box::new(detail(line.clone()))),
         Over::Caps(Box::new((line, advice))),
+        Over::Waiting("aaaaaa".to_owned()),
     ];
     for view in views {
         let mut list = calls(2);

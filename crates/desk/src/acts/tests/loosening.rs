@@ -43,6 +43,29 @@ fn nothing_is_loosened_before_a_yes_and_a_yes_counts_once() {
 }
 
 #[test]
+fn a_tool_that_is_asked_about_is_allowed_with_a_cap_by_one_question() {
+    for asked in [
+        r#"{ "version": "1", "default": "allow", "tools": { "x": { "action": "ask", "reason": "look" } } }"#,
+        r#"{ "version": "1", "default": "allow", "tools": { "x*": { "action": "ask" } } }"#,
+        r#"{ "version": "1", "default": "ask" }"#,
+    ] {
+        let room = Room::with(asked);
+        assert!(!room.passes("c", "x"));
+        let question = room.ask(&Loosening::AllowCapped {
+            target: target(Some("x"), None),
+            max: 10,
+            window: "minute".to_owned(),
+        });
+        assert!(question.words.contains("x on s, at most 10 per minute"), "{}", question.words);
+        assert_eq!(room.text(), asked);
+        let done = room.desk.confirm(&question.token).unwrap();
+        assert!(done.words.contains("at most 10 per minute"), "{}", done.words);
+        assert_eq!(room.judged("c", "x", "{}"), "passes 1", "{}", room.text());
+        assert!(!room.text().contains("look"), "the reason to ask is gone with it: {}", room.text());
+    }
+}
+
+#[test]
 fn a_question_is_forgotten_after_two_minutes_or_when_it_is_dismissed() {
     let room = Room::with(OPEN);
     let observe = Loosening::Observe { server: "s".to_owned(), client: None, seconds: 300 };

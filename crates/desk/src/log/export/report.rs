@@ -235,6 +235,7 @@ fn asked(filter: &CallFilter) -> String {
         parts.push(words.join(" or "));
     }
     parts.extend(filter.failed.then(|| "failed".to_owned()));
+    parts.extend(filter.by_person.then(|| "decided by a person".to_owned()));
     parts.extend(filter.since_ms.map(|since| format!("since {}", moment(since))));
     parts.extend(filter.until_ms.map(|until| format!("before {}", moment(until))));
     parts.join(", ")

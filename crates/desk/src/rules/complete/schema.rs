@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::cursor::Step;
 
-/// An action of the language that this version cannot carry out: calls are refused. Not to be offered until it can.
-const NOT_YET: &str = "ask";
+/// Where this version cannot ask yet, and refuses: what calls no tool. Not to be offered until it can.
+const ASKS_NOT_YET: [&str; 5] = ["resources", "prompts", "completion", "sampling", "elicitation"];
 
 fn schema() -> &'static Value {
     static PARSED: OnceLock<Value> = OnceLock::new();
@@ -41,6 +41,11 @@ pub(super) fn keys(path: &[Step]) -> Vec<(String, Option<String>)> {
 pub(super) fn values(path: &[Step]) -> Vec<Allowed> {
     let mut found: Vec<Allowed> = Vec::new();
     let nodes = nodes(path);
+    let own = match path {
+        [Step::Key(clients), _, own @ ..] if clients == "clients" => own,
+        own => own,
+    };
+    let cannot_ask = matches!(own.first(), Some(Step::Key(part)) if ASKS_NOT_YET.contains(&part.as_str()));
     let detail = nodes.iter().find_map(|node| node.get("description")?.as_str()).map(str::to_owned);
     let mut add = |value: &Value, detail: Option<String>| {
         let (text, quoted) = match value {
@@ -48,7 +53,7 @@ pub(super) fn values(path: &[Step]) -> Vec<Allowed> {
             other => (other.to_string(), false),
         };
         let is_known = found.iter().any(|known| known.text == text && known.quoted == quoted);
-        if !is_known && text != NOT_YET {
+        if !is_known && !(cannot_ask && text == "ask") {
             found.push(Allowed { text, quoted, detail });
         }
     };

@@ -34,9 +34,13 @@ fn taken(marked: &str, label: &str) -> String {
 fn keys_and_values_are_offered_where_they_may_stand() {
     let cases: &[(&str, &[&str])] = &[
         // Words of one place, in the order of the grammar.
-        (r#"{"default": "|"#, &["allow", "deny"]),
-        (r#"{"default": "a|", "tools": {}}"#, &["allow"]),
-        (r#"{"default": |}"#, &["allow", "deny"]),
+        (r#"{"default": "|"#, &["allow", "deny", "ask"]),
+        (r#"{"default": "a|", "tools": {}}"#, &["allow", "ask"]),
+        // What calls no tool cannot be asked about.
+        (r#"{"resources": {"default": "|"#, &["allow", "deny"]),
+        (r#"{"clients": {"c": {"elicitation": {"action": "|"#, &["allow", "deny"]),
+        (r#"{"clients": {"c": {"tools": {"prompts": {"action": "|"#, &["allow", "deny", "ask"]),
+        (r#"{"default": |}"#, &["allow", "deny", "ask"]),
         (r#"{"version": |"#, &["1"]),
         (r#"{"mode": "obs|"}"#, &["observe"]),
         (r#"{"validate": |}"#, &["true", "false"]),
@@ -52,7 +56,7 @@ fn keys_and_values_are_offered_where_they_may_stand() {
         (r#"{"hide": ["navigate", |]}"#, &["navigate", "delete \"all\""]),
         // Inside a rule.
         (r#"{"tools": {"x": {"act|}}}"#, &["action"]),
-        (r#"{"tools": {"x": {"action": "|"}}}"#, &["allow", "deny"]),
+        (r#"{"tools": {"x": {"action": "|"}}}"#, &["allow", "deny", "ask"]),
         (r#"{"tools": {"x": {"limits": [{"sc|"#, &["scope", "description"]),
         (r#"{"tools": {"x": {"limits": [{"scope": "|"#, &["session", "grant", "client", "server", "all"]),
         (

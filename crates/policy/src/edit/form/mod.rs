@@ -34,6 +34,7 @@ pub struct Form {
     /// All of them must hold.
     pub require: Vec<FormCondition>,
     pub deny_if: Vec<FormClause>,
+    pub ask_if: Vec<FormClause>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +72,14 @@ pub struct FormClause {
 impl Form {
     /// A form that says nothing but this.
     pub fn plain(action: FormAction) -> Form {
-        Form { action, reason: None, limits: Vec::new(), require: Vec::new(), deny_if: Vec::new() }
+        Form {
+            action,
+            reason: None,
+            limits: Vec::new(),
+            require: Vec::new(),
+            deny_if: Vec::new(),
+            ask_if: Vec::new(),
+        }
     }
 
     /// Nothing but the action is said.

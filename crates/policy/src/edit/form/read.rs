@@ -153,8 +153,7 @@ fn default(body: &Body, base: Option<&Body>) -> FormAction {
 }
 
 fn of_rule(rule: &ToolRule) -> Option<Form> {
-    let says_more = !rule.ask_if.is_empty()
-        || rule.ask.is_some()
+    let says_more = rule.ask.is_some()
         || rule.until.is_some()
         || rule.mode.is_some()
         || rule.record.is_some()
@@ -177,6 +176,7 @@ fn of_rule(rule: &ToolRule) -> Option<Form> {
         limits: limits?,
         require: require?.into_iter().flatten().collect(),
         deny_if: rule.deny_if.iter().map(clause).collect(),
+        ask_if: rule.ask_if.iter().map(clause).collect(),
     })
 }
 

@@ -155,9 +155,13 @@ fn rule(draft: &mut Draft, above: &[&str], whose: Whose<'_>, now: &Read<'_>, for
     let present: Vec<Option<Vec<FormCondition>>> = own.require.iter().map(read::required).collect();
     List { draft, at: &below("require"), write: written_condition, change: None }
         .bring(&present, &form.require);
-    let present: Vec<Option<Vec<FormClause>>> =
-        own.deny_if.iter().map(|clause| Some(vec![read::clause(clause)])).collect();
-    List { draft, at: &below("deny_if"), write: written_clause, change: None }.bring(&present, &form.deny_if);
+    for (key, own, wanted) in
+        [("deny_if", &own.deny_if, &form.deny_if), ("ask_if", &own.ask_if, &form.ask_if)]
+    {
+        let present: Vec<Option<Vec<FormClause>>> =
+            own.iter().map(|clause| Some(vec![read::clause(clause)])).collect();
+        List { draft, at: &below(key), write: written_clause, change: None }.bring(&present, wanted);
+    }
 }
 
 fn limits(draft: &mut Draft, at: &[&str], own: &ToolRule, wanted: &[FormLimit]) {
@@ -309,8 +313,10 @@ fn members(form: &Form) -> Vec<(String, NewValue)> {
     if !form.require.is_empty() {
         add("require", NewValue::List(form.require.iter().map(written_condition).collect()));
     }
-    if !form.deny_if.is_empty() {
-        add("deny_if", NewValue::List(form.deny_if.iter().map(written_clause).collect()));
+    for (key, clauses) in [("deny_if", &form.deny_if), ("ask_if", &form.ask_if)] {
+        if !clauses.is_empty() {
+            add(key, NewValue::List(clauses.iter().map(written_clause).collect()));
+        }
     }
     members
 }
