@@ -42,6 +42,7 @@ pub fn builder<R: Runtime>() -> Builder<R> {
             approvals::approvals,
             approvals::decide,
             approvals::revoke_grant,
+            approvals::show_approvals,
             rules::rules,
             rules::rules_summary,
             rules::check_policy,

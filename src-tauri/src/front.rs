@@ -181,31 +181,16 @@ pub(crate) fn remember_now(app: &AppHandle) {
 fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> {
     let home = app.state::<AppState>().desk.home().clone();
     *page(app) = Page::Loading;
-    let url = WebviewUrl::App(format!("index.html{}", address.unwrap_or_default()).into());
     let frame = place::read(&home).and_then(|kept| kept.on(&screens(app)));
-    let mut builder = WebviewWindowBuilder::new(app, LABEL, url)
+    let mut builder = confined(app, LABEL, address.unwrap_or_default())
         .title("Callgate")
         .inner_size(place::WIDTH, place::HEIGHT)
         .min_inner_size(place::MIN_WIDTH, place::MIN_HEIGHT)
-        .devtools(cfg!(debug_assertions))
-        .on_navigation(is_ours)
-        .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_download(|_, _| false)
-        .on_permission_request(|_, _| PermissionResponse::Deny)
-        .initialization_script(first_theme(app.state::<AppState>().desk.theme()))
-        // Shown when it has the colour of its theme.
-        .visible(false)
         .on_page_load(|window, load| {
             if load.event() == PageLoadEvent::Finished {
                 loaded(&window);
             }
         });
-    // Whatever the web engine keeps stays in the home, private like the rest. Without a home it keeps nothing.
-    let kept = home.path().join("webview");
-    builder = match std::fs::create_dir_all(&kept) {
-        Ok(()) => builder.data_directory(kept),
-        Err(_) => builder.incognito(true),
-    };
     if let Some(frame) = &frame {
         builder = builder.inner_size(frame.width, frame.height).maximized(frame.maximized);
         if let Some((x, y)) = frame.at {
@@ -219,8 +204,33 @@ fn make(app: &AppHandle, address: Option<&str>) -> tauri::Result<WebviewWindow> 
     Ok(window)
 }
 
+/// A window for our own page, at this address, with nothing that leads out of it. It is made unseen: shown when it has the
+/// colour of its theme.
+pub(crate) fn confined<'a>(
+    app: &'a AppHandle,
+    label: &str,
+    address: &str,
+) -> WebviewWindowBuilder<'a, tauri::Wry, AppHandle> {
+    let desk = &app.state::<AppState>().inner().desk;
+    let url = WebviewUrl::App(format!("index.html{address}").into());
+    let builder = WebviewWindowBuilder::new(app, label, url)
+        .devtools(cfg!(debug_assertions))
+        .on_navigation(is_ours)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
+        .on_permission_request(|_, _| PermissionResponse::Deny)
+        .initialization_script(first_theme(desk.theme()))
+        .visible(false);
+    // Whatever the web engine keeps stays in the home, private like the rest. Without a home it keeps nothing.
+    let kept = desk.home().path().join("webview");
+    match std::fs::create_dir_all(&kept) {
+        Ok(()) => builder.data_directory(kept),
+        Err(_) => builder.incognito(true),
+    }
+}
+
 /// The page's own ground, so that nothing flashes before its first picture; as in `ui/src/styles/tokens.css`.
-fn ground(app: &AppHandle, window: &WebviewWindow) -> Color {
+pub(crate) fn ground(app: &AppHandle, window: &WebviewWindow) -> Color {
     let chosen = app.state::<AppState>().desk.theme();
     let dark = match chosen {
         Theme::Light => false,
@@ -267,7 +277,14 @@ fn happened(app: &AppHandle, event: &WindowEvent) {
             }
         }
         WindowEvent::Focused(focused) => {
-            app.state::<AppState>().front.focused.store(*focused, Ordering::Relaxed);
+            let state = app.state::<AppState>();
+            state.front.focused.store(*focused, Ordering::Relaxed);
+            if *focused {
+                // Whatever a screen saver said last.
+                state.presence.set(true);
+            }
+            // Who looks here needs no window above all others.
+            state.ticker.wake();
         }
         WindowEvent::Destroyed => {
             let state = app.state::<AppState>();
@@ -287,7 +304,7 @@ fn lead(window: &WebviewWindow, address: String) {
             return;
         }
         Page::Loaded => set_address(window, &address),
-        Page::Listening => window.emit("navigate", address),
+        Page::Listening => window.emit_to(LABEL, "navigate", address),
     };
     if let Err(error) = led {
         print_line(&format!("the window cannot be led to another place: {error}"));
@@ -336,7 +353,7 @@ fn screens(app: &AppHandle) -> Vec<place::Screen> {
     screens.collect()
 }
 
-fn on_main(app: &AppHandle, act: impl FnOnce(&AppHandle) + Send + 'static) {
+pub(crate) fn on_main(app: &AppHandle, act: impl FnOnce(&AppHandle) + Send + 'static) {
     let handle = app.clone();
     // It fails only when the app is ending.
     let _ending = app.run_on_main_thread(move || act(&handle));

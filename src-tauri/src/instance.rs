@@ -47,8 +47,7 @@ fn claim_within(home: &Home, wanted: Option<&Place>, patience: Duration) -> io::
         let _none = std::fs::remove_file(&bell);
         return Ok(Claim::First(locked));
     }
-    let word = wanted.and_then(route::name).unwrap_or_else(|| "window".to_owned());
-    atomic::replace(&bell, word.as_bytes())?;
+    ring(home, wanted.unwrap_or(&Place::Window))?;
     let deadline = Instant::now() + patience;
     while bell.exists() {
         // The first may have been about to end when the bell rang.
@@ -62,6 +61,12 @@ fn claim_within(home: &Home, wanted: Option<&Place>, patience: Duration) -> io::
         std::thread::park_timeout(LOOK);
     }
     Ok(Claim::Heard)
+}
+
+/// Asks the app to show its window at this place.
+pub(crate) fn ring(home: &Home, wanted: &Place) -> io::Result<()> {
+    let word = route::name(wanted).unwrap_or_else(|| "window".to_owned());
+    atomic::replace(&bell_path(home), word.as_bytes())
 }
 
 /// What a second start wants, if one came.

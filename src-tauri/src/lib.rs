@@ -5,6 +5,7 @@
 
 #![deny(unsafe_code)]
 
+mod approval_window;
 mod args;
 pub mod bindings;
 mod commands;
@@ -16,6 +17,7 @@ pub mod guard;
 mod heap;
 mod instance;
 mod notify;
+mod presence;
 mod reveal;
 mod route;
 mod start;

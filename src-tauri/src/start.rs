@@ -19,7 +19,7 @@ use crate::args::{self, Args, Parsed};
 use crate::instance::{self, Claim};
 use crate::state::AppState;
 use crate::stderr::print_line;
-use crate::{bindings, front, guard, heap, ticker, tray};
+use crate::{bindings, front, guard, heap, presence, ticker, tray};
 
 #[cfg_attr(target_os = "linux", path = "start/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "start/other.rs")]
@@ -133,6 +133,7 @@ fn begin(app: &AppHandle, args: &Args) {
     ticker::start(app);
     ticker::keep_index(app);
     guard::start(app);
+    presence::start(app);
     match args.hidden && state.home_problem.is_none() {
         true => show_without_tray(app),
         false => front::show(app, args.open.clone().unwrap_or(Place::Window)),

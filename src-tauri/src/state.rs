@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use callgate_controls::decider::Presence;
 use callgate_desk::view::{ErrorCode, IconState, Need, Overview, UiError};
 use callgate_desk::{Desk, DeskError};
 use callgate_home::Home;
@@ -13,9 +12,11 @@ use callgate_journal::Origin;
 use callgate_wiring::{Wiring, WiringError};
 use tauri::{AppHandle, Manager as _, Runtime};
 
+use crate::approval_window::ApprovalWindow;
 use crate::demo::Demo;
 use crate::front::Front;
 use crate::notify::{Board, Waiting};
+use crate::presence::PersonPresence;
 use crate::stream::Following;
 use crate::ticker::Ticker;
 use crate::tray::Tray;
@@ -37,6 +38,7 @@ pub struct AppState {
     pub(crate) usage: Arc<UsageSampler>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) front: Front,
+    pub(crate) approval_window: ApprovalWindow,
     pub(crate) tray: Tray,
     pub(crate) ticker: Ticker,
     /// Wakes the guard over clients' files.
@@ -44,8 +46,8 @@ pub struct AppState {
     pub(crate) demo: Demo,
     pub(crate) waiting: Waiting,
     pub(crate) board: Board,
-    /// A person can decide about calls here; none if that cannot be said to the gates.
-    _presence: Option<Presence>,
+    /// A person can decide about calls here.
+    pub(crate) presence: PersonPresence,
     /// A person wants the app to end.
     pub(crate) quitting: AtomicBool,
     /// Why nothing could be written into the home when the app started, if nothing could.
@@ -54,8 +56,8 @@ pub struct AppState {
 
 impl AppState {
     pub fn new(home: Home, clock: Arc<dyn Clock>, home_problem: Option<String>) -> AppState {
-        let presence = Presence::announce(&home).ok();
         AppState {
+            presence: PersonPresence::new(&home),
             desk: Arc::new(Desk::new(home, Arc::clone(&clock), Origin::Window)),
             counting: Latest::default(),
             trying: Latest::default(),
@@ -64,13 +66,13 @@ impl AppState {
             usage: Arc::default(),
             clock,
             front: Front::default(),
+            approval_window: ApprovalWindow::default(),
             tray: Tray::default(),
             ticker: Ticker::default(),
             guarding: Ticker::default(),
             demo: Demo::default(),
             waiting: Waiting::default(),
             board: Board::default(),
-            _presence: presence,
             quitting: AtomicBool::new(false),
             home_problem,
         }

@@ -12,7 +12,7 @@ use callgate_home::Home;
 use tauri::{AppHandle, Manager as _};
 
 use crate::state::AppState;
-use crate::{front, heap, notify, tray};
+use crate::{approval_window, front, heap, notify, tray};
 
 const TICK: Duration = Duration::from_secs(1);
 /// Sessions die without touching a file, allowances end, a day begins: with sessions running, look this often at least.
@@ -96,6 +96,7 @@ impl Tick {
             heap::give_back();
         }
         state.tray.update(&tray::look(&state));
+        approval_window::update(app);
         // What cannot be read now is told when it can.
         for telling in state.desk.news(state.front.is_in_front()).unwrap_or_default() {
             match telling {

@@ -6,4 +6,7 @@ import { App as AppState } from './lib/app.svelte';
 import { tauriBackend } from './lib/backend';
 
 const target = document.getElementById('app');
-if (target) mount(App, { target, props: { app: new AppState(tauriBackend()) } });
+const props = { app: new AppState(tauriBackend()) };
+if (target && new URLSearchParams(location.search).has('approvals'))
+  void import('./ApprovalWindow.svelte').then(({ default: ApprovalWindow }) => mount(ApprovalWindow, { target, props }));
+else if (target) mount(App, { target, props });

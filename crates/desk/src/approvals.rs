@@ -51,6 +51,15 @@ impl Desk {
         Ok(ApprovalsView { open, ended, grants })
     }
 
+    /// The ids of those that wait for a decision.
+    pub fn waiting_approvals(&self) -> Result<Vec<String>, DeskError> {
+        if !self.home.approvals_bell().exists() {
+            return Ok(Vec::new());
+        }
+        let open = Approvals::new(self.home()).open(&self.clock.now())?;
+        Ok(open.into_iter().map(|approval| approval.id.to_string()).collect())
+    }
+
     /// One that can be decided.
     pub fn open_approval(&self, id: &str) -> Result<ApprovalView, DeskError> {
         let (now, id) = (self.clock.now(), parsed(id)?);

@@ -1,11 +1,12 @@
 //! Calls that wait for a decision.
 
 use callgate_controls::approval::Decider;
-use callgate_desk::view::{ApprovalVerdict, ApprovalsView, DecidedView, Done};
+use callgate_desk::view::{ApprovalVerdict, ApprovalsView, DecidedView, Done, Place};
 use tauri::State;
 
 use super::Reply;
-use crate::state::{AppState, run_on_desk};
+use crate::instance;
+use crate::state::{AppState, run_on_desk, sorry};
 
 #[tauri::command]
 #[specta::specta]
@@ -21,6 +22,9 @@ pub(crate) async fn decide(
     verdict: ApprovalVerdict,
 ) -> Reply<DecidedView> {
     let decided = run_on_desk(&state, move |desk| desk.decide(&id, &verdict, Decider::Window)).await;
+    if decided.as_ref().is_ok_and(|decided| decided.tell.is_some()) {
+        state.approval_window.tells();
+    }
     state.ticker.wake();
     decided
 }
@@ -29,4 +33,12 @@ pub(crate) async fn decide(
 #[specta::specta]
 pub(crate) async fn revoke_grant(state: State<'_, AppState>, id: String) -> Reply<Done> {
     run_on_desk(&state, move |desk| desk.revoke_grant(&id)).await
+}
+
+/// Brings the main window to the front, with the section of approvals: from the small window.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn show_approvals(state: State<'_, AppState>) -> Reply<()> {
+    instance::ring(state.desk.home(), &Place::Approvals)
+        .map_err(|why| sorry(format!("The window cannot be asked to show itself: {why}")))
 }

@@ -151,6 +151,12 @@ impl Desktop {
         Ok(connection.sync()?)
     }
 
+    /// Who gets what is typed.
+    pub fn keyboard(&self) -> anyhow::Result<Window> {
+        let (connection, _) = x11rb::connect(Some(&self.display))?;
+        Ok(connection.get_input_focus()?.reply()?.focus)
+    }
+
     /// What a part of a window looks like now.
     pub fn pixels(&self, window: Window, at: (i16, i16), size: (u16, u16)) -> anyhow::Result<Vec<u8>> {
         let (connection, _) = x11rb::connect(Some(&self.display))?;

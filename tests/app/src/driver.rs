@@ -69,6 +69,24 @@ impl Driver {
         Ok(value)
     }
 
+    /// Turns to the window whose page this holds for; the driver begins with the first that there was.
+    pub fn turn_to(
+        &self,
+        what: &str,
+        is_meant: impl Fn(&Driver) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<()> {
+        self.wait(what, |driver| {
+            let handles = driver.ask("GET", "/window/handles", None)?;
+            for handle in handles.as_array().context("not a list of windows")? {
+                driver.ask("POST", "/window", Some(&json!({ "handle": handle })))?;
+                if is_meant(driver)? {
+                    return Ok(Some(()));
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// Runs a script in the page.
     pub fn script(&self, script: &str, args: &[Value]) -> anyhow::Result<Value> {
         self.ask("POST", "/execute/sync", Some(&json!({ "script": script, "args": args })))

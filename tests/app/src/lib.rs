@@ -11,4 +11,5 @@ pub mod desktop;
 pub mod driver;
 pub mod http;
 pub mod notices;
+pub mod screen_saver;
 pub mod tray;

@@ -88,20 +88,30 @@ export class App {
     this.router.start();
     const stopLooking = this.look.start();
     const stopNavigation = this.backend.onNavigate((hash) => this.router.go(hash));
+    const stopTime = this.keepTime();
+    const stopOverview = poll(() => this.refresh(), overviewEvery);
+    return () => {
+      stopNavigation();
+      stopLooking();
+      stopTime();
+      stopOverview();
+    };
+  }
+
+  /** The clock and the colours: all that a window with one purpose needs. The answer ends it. */
+  keepTime(): () => void {
     const media = matchMedia('(prefers-color-scheme: dark)');
     const follow = () => (this.#systemDark = media.matches);
     media.addEventListener('change', follow);
     follow();
-    const clocks = [poll(async () => (this.nowMs = Date.now()), 1_000), poll(() => this.refresh(), overviewEvery)];
+    const stopClock = poll(async () => (this.nowMs = Date.now()), 1_000);
     void this.backend.settings().then(
       (view) => (this.theme = view.settings.theme),
       () => undefined,
     );
     return () => {
-      stopNavigation();
-      stopLooking();
       media.removeEventListener('change', follow);
-      clocks.forEach((stop) => stop());
+      stopClock();
     };
   }
 

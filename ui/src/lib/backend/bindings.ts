@@ -38,6 +38,8 @@ export const commands = {
 	approvals: () => typedError<ApprovalsView, UiError>(__TAURI_INVOKE("approvals")),
 	decide: (id: string, verdict: ApprovalVerdict) => typedError<DecidedView, UiError>(__TAURI_INVOKE("decide", { id, verdict })),
 	revokeGrant: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("revoke_grant", { id })),
+	/**  Brings the main window to the front, with the section of approvals: from the small window. */
+	showApprovals: () => typedError<null, UiError>(__TAURI_INVOKE("show_approvals")),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
 	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
