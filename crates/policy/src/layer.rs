@@ -5,7 +5,7 @@
 use crate::call::Keep;
 use crate::codegen;
 use crate::evaluate::{Clause, Condition};
-use crate::file::{AskSettings, Mode};
+use crate::file::{AskSettings, Mode, Pin};
 use crate::limit::Limit;
 use crate::lookup::Names;
 use crate::unbuilt::Unbuilt;
@@ -19,6 +19,7 @@ pub(crate) struct Layer {
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) ask_settings: AskSettings,
+    pub(crate) pin: Option<Pin>,
     pub(crate) validate: Option<Validate>,
     pub(crate) names: Names,
     pub(crate) rules: Vec<Rule>,
@@ -75,6 +76,7 @@ pub(crate) struct Rule {
     pub(crate) ask: Option<Denial>,
     pub(crate) ask_if: Vec<Clause>,
     pub(crate) ask_settings: AskSettings,
+    pub(crate) pin: Option<Pin>,
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) validate: Option<Validate>,
@@ -104,6 +106,7 @@ impl Rule {
             && self.ask.is_none()
             && self.ask_if.is_empty()
             && !self.validate.as_ref().is_some_and(|v| v.wanted)
+            && self.pin != Some(Pin::Enforce)
     }
 
     fn asks_for_kinds(&self) -> bool {

@@ -4,7 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::file::{Mode, PolicyFile, ProcessSettings};
+use crate::file::{Mode, Pin, PolicyFile, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
 use crate::lint::ServerTools;
@@ -122,6 +122,7 @@ impl Policy {
             allows
                 && !validates
                 && !layer.names.hide_anything()
+                && layer.pin != Some(Pin::Enforce)
                 && layer.classes.is_none()
                 && layer.codegen.is_none()
                 && layer.every_rule().all(Rule::only_limits)

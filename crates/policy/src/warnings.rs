@@ -322,10 +322,8 @@ fn in_layer(body: &Body, refused: &mut impl FnMut(Feature, &Place, &str)) {
 fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
     let mut places: Vec<(&str, &Place)> = Vec::new();
     for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
-        places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
         places.extend(body.loops.iter().map(|l| ("loop", &l.place)));
         for rule in body.tools.iter().chain(&body.all_tools) {
-            places.extend(rule.pin.iter().map(|p| ("pin", &p.place)));
             places.extend(rule.loops.iter().map(|l| ("loop", &l.place)));
         }
     }

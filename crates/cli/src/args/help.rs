@@ -14,6 +14,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "watch",
             "approvals",
+            "pins",
             "log",
             "show",
             "status",
