@@ -317,6 +317,11 @@ fn ratios(turns: &[Turn]) -> Vec<Row> {
         Row::new(name, Unit::TimesRelay, figures)
     };
     let gate = |name: &str, what: What| row(name, what, Peer::Callgate);
+    let list = |turn: &Turn, what: What| turn.figure(what, Peer::Callgate);
+    let pinned = turns
+        .iter()
+        .filter_map(|turn| Some(list(turn, What::ListOf1000)? / list(turn, What::UnpinnedListOf1000)?))
+        .collect();
     let shared = |name: &str, what: What| row(name, what, Peer::CallgateShared);
     vec![
         gate("small call, p50", What::CallP50).budget(AtMost(1.35)).stretch(AtMost(1.2)),
@@ -340,6 +345,7 @@ fn ratios(turns: &[Turn]) -> Vec<Row> {
         gate("tools/list of 1,000 tools, one hidden", What::ListOf1000)
             .budget(AtMost(4.0))
             .stretch(AtMost(2.0)),
+        Row::new("list of 1,000 pinned tools, of one without pins", Unit::Times, pinned).budget(AtMost(1.3)),
         gate("cold start", What::ColdStart).budget(AtMost(2.0)).stretch(AtMost(1.5)),
         gate("twenty servers at once, to the last answer", What::TwentyStarts),
         gate("twenty servers at once, memory between", What::TwentyMemory),

@@ -35,6 +35,8 @@ pub enum What {
     RecordedRate,
     ListOf91,
     ListOf1000,
+    /// The same under a policy that switches pins off.
+    UnpinnedListOf1000,
     /// Megabytes a second until everything is recorded.
     ResultRate,
     ArgumentsRate,
@@ -49,7 +51,7 @@ pub enum What {
 }
 
 impl What {
-    pub const ALL: [What; 15] = [
+    pub const ALL: [What; 16] = [
         What::CallP50,
         What::CallP90,
         What::CallP99,
@@ -58,6 +60,7 @@ impl What {
         What::RecordedRate,
         What::ListOf91,
         What::ListOf1000,
+        What::UnpinnedListOf1000,
         What::ResultRate,
         What::ResultTime,
         What::ArgumentsRate,
@@ -77,6 +80,7 @@ impl What {
             What::RecordedRate => "64 in flight, calls/s until recorded and ended",
             What::ListOf91 => "tools/list of 91, µs",
             What::ListOf1000 => "tools/list of 1,000, µs",
+            What::UnpinnedListOf1000 => "tools/list of 1,000, without pins, µs",
             What::ResultRate => "10 MB results, MB/s until recorded and ended",
             What::ResultTime => "10 MB result, µs to the answer",
             What::ArgumentsRate => "1 MB arguments, MB/s until recorded and ended",

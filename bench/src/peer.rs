@@ -94,6 +94,7 @@ impl Place {
         session.initialize()?;
         session.end()?;
         self.write_policy("bench", &policy::realistic(Counter::Session))?;
+        self.write_policy("bench-unpinned", &policy::unpinned())?;
         self.write_policy("bench-shared", &policy::realistic(Counter::Shared))
     }
 

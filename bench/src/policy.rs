@@ -75,6 +75,11 @@ pub fn realistic(counter: Counter) -> String {
     )
 }
 
+/// The realistic one, whatever the definitions of tools are.
+pub fn unpinned() -> String {
+    realistic(Counter::Session).replacen("\"version\": \"1\",", "\"version\": \"1\",\n  \"pin\": \"off\",", 1)
+}
+
 /// One limit that all sessions of the crowd share.
 pub fn crowd(max: u32) -> String {
     format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use tauri::Runtime;
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, approvals, clients, codegen, log, own, rules, servers};
+use crate::commands::{acts, app, approvals, clients, codegen, log, own, pins, rules, servers};
 
 /// Every command of the window, on whatever shows it. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder<R: Runtime>() -> Builder<R> {
@@ -43,6 +43,7 @@ pub fn builder<R: Runtime>() -> Builder<R> {
             approvals::decide,
             approvals::revoke_grant,
             approvals::show_approvals,
+            pins::pins,
             rules::rules,
             rules::rules_summary,
             rules::check_policy,

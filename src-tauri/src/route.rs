@@ -17,6 +17,7 @@ pub(crate) fn address(place: &Place) -> Option<String> {
             ..CallFilter::default()
         }),
         Place::Servers => "#/servers".to_owned(),
+        Place::Server { server } => format!("#/servers/{}", encoded(server)),
         Place::Rules { server } => format!("#/rules/{}", encoded(server)),
         Place::Settings => "#/settings".to_owned(),
         Place::Approvals => "#/approvals".to_owned(),
@@ -36,6 +37,7 @@ pub(crate) fn named(word: &str) -> Option<Place> {
         ("settings", "") => Some(Place::Settings),
         ("approvals", "") => Some(Place::Approvals),
         ("clients", "") => Some(Place::Clients),
+        ("servers", server) if !server.is_empty() => Some(Place::Server { server: server.to_owned() }),
         ("rules", server) if !server.is_empty() => Some(Place::Rules { server: server.to_owned() }),
         ("call", id) if !id.is_empty() => Some(Place::Call { id: id.to_owned() }),
         _ => None,
@@ -51,6 +53,7 @@ pub(crate) fn name(place: &Place) -> Option<String> {
         Place::Settings => Some("settings".to_owned()),
         Place::Approvals => Some("approvals".to_owned()),
         Place::Clients => Some("clients".to_owned()),
+        Place::Server { server } => Some(format!("servers:{server}")),
         Place::Rules { server } => Some(format!("rules:{server}")),
         Place::Call { id } => Some(format!("call:{id}")),
         Place::Log { .. } | Place::Caps { .. } | Place::Question { .. } => None,

@@ -23,6 +23,11 @@ const ASKED: &str = r#"{ "version": "1", "default": "allow", "tools": { "danger"
 /// The same, with a client that has to have its answer soon.
 const BRIEF: &str = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask", "ask": { "hold": "1s" } } } }"#;
 
+/// The same for tools whose definitions may change: else such a call is refused before anybody is asked.
+fn unpinned(policy: &str) -> String {
+    policy.replacen(r#""version": "1","#, r#""version": "1", "pin": "off","#, 1)
+}
+
 /// A gate, its client, and a person who may decide.
 struct World {
     bench: Bench,
@@ -394,7 +399,7 @@ fn a_grant_does_not_reach_a_tool_that_is_described_otherwise_and_its_call_is_ans
             r#"send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{{"name":"danger","description":"{words}"}}]}}}}"#
         )
     };
-    let bench = Bench::new(BRIEF).unwrap();
+    let bench = Bench::new(&unpinned(BRIEF)).unwrap();
     let script = format!("on tools/list 1\n{}\non tools/list 2\n{}\n", list("harmless"), list("not so"));
     let session = bench.session(&script, &[]).unwrap();
     let home = Home::at(bench.home());
@@ -438,7 +443,7 @@ fn a_tool_that_is_described_otherwise_while_it_is_held_is_asked_about_anew() {
             r#"send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{{"name":"danger","description":"{words}"}}]}}}}"#
         )
     };
-    let bench = Bench::new(ASKED).unwrap();
+    let bench = Bench::new(&unpinned(ASKED)).unwrap();
     let script = format!("on tools/list 1\n{}\non tools/list 2\n{}\n", list("harmless"), list("not so"));
     let session = bench.session(&script, &[]).unwrap();
     let home = Home::at(bench.home());

@@ -101,6 +101,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Approvals(args) => commands::approvals::list(&args),
         Command::Approve(args) => commands::approvals::approve(&args),
         Command::Deny(args) => commands::approvals::deny(&args),
+        Command::Pins(args) => commands::pins::pins(&args),
         Command::Counters(args) => commands::counters::run(&args),
         Command::Pause(args) => commands::acts::pause(&args),
         Command::Resume(args) => commands::acts::resume(&args),

@@ -1,5 +1,5 @@
 //! Controls: what a call is held against beside its policy. Counters that all gates share, allowances, the pause switch,
-//! settings, requests to a session's server, and the tools that servers listed.
+//! settings, requests to a session's server, the tools that servers listed, and which of their definitions are accepted.
 //!
 //! One promise lives here: *exactly counted* (no interleaving of gates exceeds a limit, see [`limits`]). Judging is the
 //! policy's, the record is the journal's; neither is known here.
@@ -17,6 +17,7 @@ mod kind;
 pub mod limits;
 pub mod patience;
 pub mod pause;
+pub mod pin;
 mod prepare;
 pub mod settings;
 pub mod sqlite;

@@ -9,7 +9,7 @@ use callgate_home::SessionId;
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};
-use crate::findings::StoppedPolicies;
+use crate::findings::{PinFiles, StoppedPolicies};
 use crate::notices::Notices;
 use crate::tally::Tally;
 use crate::view::{Alarm, CallLine};
@@ -42,6 +42,7 @@ pub(crate) struct OverviewCache {
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
     pub(crate) stopped: StoppedPolicies,
+    pub(crate) pins: PinFiles,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

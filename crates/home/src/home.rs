@@ -18,8 +18,19 @@ mod in_force;
 
 /// Layout of the home as a whole. A newer one is refused, not guessed at.
 const FORMAT: u32 = 1;
-pub const FOLDERS: &[&str] =
-    &["policies", "spool", "outbox", "leases", "bell", "control", "logs", "diagnostics", "tools", "trees"];
+pub const FOLDERS: &[&str] = &[
+    "policies",
+    "spool",
+    "outbox",
+    "leases",
+    "bell",
+    "control",
+    "logs",
+    "diagnostics",
+    "tools",
+    "pins",
+    "trees",
+];
 /// A file that decides what is allowed is not read beyond this.
 const MAX_PRIVATE: u64 = 4 * 1024 * 1024;
 /// Where a server is named, this stands for the default policy, which is that of all servers without one of their own. No
@@ -205,6 +216,20 @@ impl Home {
     /// Held while that is read and written.
     pub fn catalogue_lock(&self, server: &str) -> PathBuf {
         self.catalogue(server).with_extension("lock")
+    }
+
+    pub fn pins_dir(&self) -> PathBuf {
+        self.path.join("pins")
+    }
+
+    /// The definitions of a server's tools that are accepted.
+    pub fn pins(&self, server: &str) -> PathBuf {
+        self.pins_dir().join(format!("{}.json", slug(server)))
+    }
+
+    /// Held while they are read and written.
+    pub fn pins_lock(&self, server: &str) -> PathBuf {
+        self.pins(server).with_extension("lock")
     }
 
     pub fn logs(&self) -> PathBuf {

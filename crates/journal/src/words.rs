@@ -143,6 +143,14 @@ vocabulary! {
         Expired = "expired",
         /// A person decided about a call that was asked about.
         Decided = "decided",
+        /// The server describes a tool otherwise than was accepted.
+        DefinitionChanged = "definition_changed",
+        /// The server lists tools that it did not have before.
+        ToolAdded = "tool_added",
+        /// Other definitions of tools are accepted than were.
+        DefinitionAccepted = "definition_accepted",
+        /// The file with the accepted definitions was removed, or cannot be read.
+        PinsBroken = "pins_broken",
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::call::Keep;
 use crate::codegen;
-use crate::file::{AskSettings, Mode};
+use crate::file::{AskSettings, Mode, Pin};
 use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
 use crate::lookup::{Found, Imitated};
 use crate::overlay::Overlay;
@@ -177,6 +177,22 @@ impl<'p> Applying<'p> {
         layers.chain(self.rules().map(|rule| rule.ask_settings)).fold(AskSettings::default(), |one, other| {
             AskSettings { hold: shorter(one.hold, other.hold), expires: shorter(one.expires, other.expires) }
         })
+    }
+
+    /// In one layer a rule overrides the top. An overlay only adds: what it says is heard where it is stricter than what is said,
+    /// or goes `unsaid`, in the policy itself.
+    pub(crate) fn pin(&self, unsaid: impl FnOnce() -> Pin) -> Pin {
+        let [own, overlaid, for_all, for_all_overlaid] = self.rules;
+        let said = |layer: &Layer, rules: [Option<&Rule>; 2]| {
+            rules.into_iter().flatten().find_map(|rule| rule.pin).or(layer.pin)
+        };
+        let overlay = self.overlay.and_then(|layer| said(layer, [overlaid, for_all_overlaid]));
+        said(self.base, [own, for_all]).unwrap_or_else(unsaid).max(overlay.unwrap_or(Pin::Off))
+    }
+
+    /// Does what goes unsaid not matter?
+    pub(crate) fn is_pin_said(&self) -> bool {
+        self.pin(|| Pin::Off) == self.pin(|| Pin::Enforce)
     }
 
     /// Pointer of what wants the arguments checked against the tool's schema. In one layer a rule overrides the top; but

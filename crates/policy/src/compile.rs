@@ -63,6 +63,7 @@ fn layer(body: &Body, label: &str) -> Layer {
         mode: body.mode.as_ref().map(|mode| mode.value),
         keep: keep(body.record.as_ref()),
         ask_settings: body.ask.as_ref().map(|said| said.value).unwrap_or_default(),
+        pin: body.pin.as_ref().map(|said| said.value),
         validate: validate(body.validate.as_ref()),
         all_tools: body.all_tools.as_ref().map(|rule| tool_rule(rule, &format!("{label}{ALL}"))),
         classes: body
@@ -122,6 +123,7 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
         validate: validate(rule.validate.as_ref()),
         loops: rule.loops.as_ref().map(LoopRule::compile),
         ask_settings: rule.ask.as_ref().map(|said| said.value).unwrap_or_default(),
+        pin: rule.pin.as_ref().map(|said| said.value),
         ..Rule::default()
     };
     if let Some(action) = &rule.action {

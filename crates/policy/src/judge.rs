@@ -10,8 +10,8 @@ use crate::applying::Applying;
 use crate::call::{Call, Circumstances, Judgement, Pass, Refusal, RefusalKind, Target, Waived};
 use crate::codegen;
 use crate::evaluate::{Arguments, CannotJudge, Clause, Standing};
-use crate::file::AskSettings;
-use crate::layer::{Default, Rule};
+use crate::file::{AskSettings, Pin};
+use crate::layer::{Default, Layer, Rule};
 use crate::limit::{Kind, Limit, Limits, Taking};
 use crate::name;
 use crate::policy::Policy;
@@ -42,6 +42,26 @@ impl Policy {
     /// How long a call of this tool that has to be asked about waits, as far as the policy says.
     pub fn ask_settings(&self, client: &str, tool: &str, now_ms: i64) -> AskSettings {
         self.applying(client, tool, now_ms).ask_settings()
+    }
+
+    /// What becomes of this tool when its definition is not the accepted one.
+    pub fn pin(&self, client: &str, tool: &str, now_ms: i64) -> Pin {
+        self.effective_pin(&self.applying(client, tool, now_ms))
+    }
+
+    /// May any tool be kept back for its definition? Else nobody need look at what they are.
+    pub fn keeps_definitions_back(&self) -> bool {
+        let layers = std::iter::once(&self.base).chain(self.overlays.iter().map(|o| &o.layer));
+        let said = |layer: &Layer| {
+            layer.pin == Some(Pin::Enforce) || layer.every_rule().any(|rule| rule.pin == Some(Pin::Enforce))
+        };
+        layers.into_iter().any(said) || (self.base.pin.is_none() && !self.watch_only())
+    }
+
+    /// Where no policy was chosen, it is only told.
+    pub(crate) fn effective_pin(&self, applying: &Applying<'_>) -> Pin {
+        let is_only_told = || self.watch_only() || applying.observing();
+        applying.pin(|| if is_only_told() { Pin::Report } else { Pin::Enforce })
     }
 
     fn judge_tool(

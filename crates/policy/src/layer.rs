@@ -5,7 +5,7 @@
 use crate::call::Keep;
 use crate::codegen;
 use crate::evaluate::{Clause, Condition};
-use crate::file::{AskSettings, Mode};
+use crate::file::{AskSettings, Mode, Pin};
 use crate::limit::Limit;
 use crate::lookup::Names;
 use crate::loops::LoopRule;
@@ -20,6 +20,7 @@ pub(crate) struct Layer {
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) ask_settings: AskSettings,
+    pub(crate) pin: Option<Pin>,
     pub(crate) validate: Option<Validate>,
     pub(crate) names: Names,
     pub(crate) rules: Vec<Rule>,
@@ -78,6 +79,7 @@ pub(crate) struct Rule {
     pub(crate) ask: Option<Denial>,
     pub(crate) ask_if: Vec<Clause>,
     pub(crate) ask_settings: AskSettings,
+    pub(crate) pin: Option<Pin>,
     pub(crate) mode: Option<Mode>,
     pub(crate) keep: Keep,
     pub(crate) validate: Option<Validate>,
@@ -109,6 +111,7 @@ impl Rule {
             && self.ask_if.is_empty()
             && !self.validate.as_ref().is_some_and(|v| v.wanted)
             && !self.loops.as_ref().is_some_and(LoopRule::insists)
+            && self.pin != Some(Pin::Enforce)
     }
 
     fn asks_for_kinds(&self) -> bool {

@@ -55,7 +55,7 @@ pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind,
 pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
-pub use file::{OnLimit, ProcessSettings, Restart, nearest};
+pub use file::{OnLimit, Pin, ProcessSettings, Restart, nearest};
 pub use files::{AsWritten, Files, Flavour};
 pub use glob::fits;
 pub use judge_method::Listing;

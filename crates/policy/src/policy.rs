@@ -4,7 +4,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::file::{Mode, PolicyFile, ProcessSettings};
+use crate::file::{Mode, Pin, PolicyFile, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
 use crate::lint::ServerTools;
@@ -123,6 +123,7 @@ impl Policy {
             allows
                 && !validates
                 && !layer.names.hide_anything()
+                && layer.pin != Some(Pin::Enforce)
                 && layer.classes.is_none()
                 && layer.codegen.is_none()
                 && !layer.loops.as_ref().is_some_and(LoopRule::insists)

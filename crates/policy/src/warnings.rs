@@ -29,7 +29,6 @@ pub(crate) fn look(file: &PolicyFile, watch_only: bool, problems: &mut Problems<
     nothing_to_observe(file, problems);
     limits_of_the_process(file, problems);
     not_built(file, problems);
-    not_acted_on(file, problems);
     if watch_only && file.body.mode.is_none() {
         loops_that_only_report(file, problems);
     }
@@ -314,20 +313,6 @@ fn not_built(file: &PolicyFile, problems: &mut Problems<'_>) {
 fn in_layer(body: &Body, refused: &mut impl FnMut(Feature, &Place, &str)) {
     if let Some(class) = body.classes.first() {
         refused(Feature::Classes, &class.place, "calls of tools that are not listed are");
-    }
-}
-
-/// Features that change no decision: read, and left alone for now.
-fn not_acted_on(file: &PolicyFile, problems: &mut Problems<'_>) {
-    let mut places: Vec<(&str, &Place)> = Vec::new();
-    for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
-        places.extend(body.pin.iter().map(|p| ("pin", &p.place)));
-        for rule in body.tools.iter().chain(&body.all_tools) {
-            places.extend(rule.pin.iter().map(|p| ("pin", &p.place)));
-        }
-    }
-    for (key, place) in places {
-        problems.warn(place, format!("`{key}` is not acted on yet by this version of Callgate"), None);
     }
 }
 

@@ -19,7 +19,10 @@ use crate::json::{Kind, Raw, Token, tokens};
 /// Says what is hashed, and how: another form must begin with other words.
 const FORM: &[u8] = b"callgate tool call, form 1";
 
-/// SHA-256 of a call.
+/// The same of what a server lists.
+const DEFINITION_FORM: &[u8] = b"callgate tool definition, form 1";
+
+/// SHA-256 of a call, or of a definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
@@ -32,6 +35,14 @@ pub fn digest(tool: &str, args: Option<Raw<'_>>) -> Digest {
         None => form.update(b"-"),
         Some(args) => put_value(&mut form, args),
     }
+    Digest(form.finalize().into())
+}
+
+/// The digest of a tool as its server lists it, every member of the entry counted.
+pub fn definition_digest(definition: Raw<'_>) -> Digest {
+    let mut form = Sha256::new();
+    put_text(&mut form, b'=', DEFINITION_FORM);
+    put_value(&mut form, definition);
     Digest(form.finalize().into())
 }
 

@@ -20,7 +20,7 @@ use callgate_protocol::NextStep;
 use crate::relay::Relay;
 use crate::rule_source::Rules;
 use crate::schema::{Misfit, ToolSchema};
-use crate::wording;
+use crate::{pins, wording};
 
 pub(crate) use refusal::Refusal;
 pub(crate) use request::{ClientRequest, Request};
@@ -305,6 +305,15 @@ impl<'r> Admission<'r> {
                 return Err(Obstacle::Refused(refusal.into()));
             }
         };
+        if let Some(why) = self.unaccepted(request, evidence, pass.observing)? {
+            let (reason, next) = wording::unaccepted(&request.name, &why);
+            let refusal = policy::Refusal::new(RefusalKind::Denied, pins::RULE, reason);
+            let refusal = policy::Refusal { keep: pass.keep, next, ..refusal };
+            if !pass.observing {
+                return Err(Obstacle::Refused(refusal.into()));
+            }
+            pass.would.get_or_insert(refusal);
+        }
         if let Some(pointer) = pass.validate {
             let fits = evidence.fits.as_ref().ok_or(Obstacle::Needs(Need::SchemaCheck))?;
             if let Err(misfit) = fits {

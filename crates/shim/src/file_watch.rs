@@ -31,7 +31,7 @@ pub(crate) struct FileWatch {
 impl FileWatch {
     pub(crate) fn start(home: &Home, relay: Arc<Relay>) -> Option<FileWatch> {
         let (wake, woken) = mpsc::sync_channel(1);
-        let watcher = watcher(&[home.policies_dir(), home.control_dir()], move |_| {
+        let watcher = watcher(&[home.policies_dir(), home.control_dir(), home.pins_dir()], move |_| {
             // Full means that a look is due anyway.
             let _due = wake.try_send(());
         });

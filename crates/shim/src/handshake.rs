@@ -120,6 +120,13 @@ impl Handshake {
         }
     }
 
+    /// May the server have tools? One that says what it has, and no tools among it, has none.
+    pub(crate) fn may_have_tools(&self) -> bool {
+        let agreed = self.agreed();
+        let said = agreed.terms.as_ref().and_then(|terms| terms.capabilities.as_object());
+        said.is_none_or(|capabilities| capabilities.contains_key("tools"))
+    }
+
     /// Has the client opened without having got its answer yet?
     pub(crate) fn is_open(&self) -> bool {
         let agreed = self.agreed();
@@ -175,6 +182,17 @@ mod tests {
             assert_eq!(first.differs(&Terms::from_result(other).unwrap()), differs, "{other}");
         }
         assert_eq!(Terms::from_result("{}"), None);
+    }
+
+    #[test]
+    fn only_a_server_that_says_what_it_has_is_known_to_have_no_tools() {
+        let handshake = Handshake::default();
+        assert!(handshake.may_have_tools(), "nothing was said");
+        for (capabilities, may) in [("null", true), ("{}", false), (r#"{"tools":{}}"#, true)] {
+            let text = format!(r#"{{"protocolVersion":"a","capabilities":{capabilities}}}"#);
+            handshake.answered(raw(&text).unwrap());
+            assert_eq!(handshake.may_have_tools(), may, "{capabilities}");
+        }
     }
 
     #[test]

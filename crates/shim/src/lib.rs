@@ -27,6 +27,7 @@ mod outlet;
 mod parent_env;
 mod passage;
 mod pending;
+mod pins;
 mod program;
 mod relay;
 mod resource_limits;

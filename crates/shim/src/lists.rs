@@ -183,11 +183,13 @@ impl Relay {
         let client = self.client.name();
         let observing = rules.observing(&client);
         let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
+        let kept_back = self.kept_back(list, result, &rules);
         lists::page(list, result, |name| match list {
             List::Tools => {
                 let hidden = || rules.policy.is_hidden(&client, name);
                 (observing || !hidden() || rules.allows_for_a_while(&client, name))
                     && !rules.policy.looks_hidden(&client, name)
+                    && !kept_back.contains(name)
             }
             List::Resources => listed(Listing::Resources, name),
             List::ResourceTemplates => listed(Listing::Templates, name),

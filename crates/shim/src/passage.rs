@@ -8,6 +8,7 @@ mod answers;
 mod forwarding;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use callgate_home::StoreError;
@@ -269,8 +270,13 @@ impl<'r> Passage<'r> {
     /// A server that has not listed its tools yet is asked to.
     fn await_list(&mut self, request: &ClientRequest<'_>) {
         let tools = &self.relay.tools;
-        if let Some(read) = tools.wants_list(&request.request.name, Instant::now())
-            && self.relay.list_tools(&self.pipe, None, &request.own_meta())
+        if self.relay.listed.load(Ordering::Relaxed) && tools.reads_first_list() {
+            tools.await_first_list();
+        }
+        if let Some((read, left)) = tools.asked_for() {
+            tools.wait_newer(read, left);
+        } else if let Some(read) = tools.wants_list(&request.request.name, Instant::now())
+            && self.relay.list_tools(&self.pipe, None, &request.request.own_meta())
         {
             tools.wait_newer(read, LIST_WAIT);
         }

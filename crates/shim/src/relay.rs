@@ -9,6 +9,7 @@ use std::time::Duration;
 use callgate_controls::Disk;
 use callgate_controls::allowance::{Allowance, What as Allowed};
 use callgate_controls::control::Request;
+use callgate_controls::pin::PinNews;
 use callgate_home::clock::wall_ms;
 use callgate_home::{CallId, Seal};
 use callgate_journal::{Admitted, Event, EventKind, Journal, Origin, Outcome};
@@ -30,6 +31,7 @@ use crate::lists::LastLists;
 use crate::loop_tracker::LoopTracker;
 use crate::outlet::{Lost, Outlet, Post, Undelivered};
 use crate::pending::{Generation, Pending, PendingRequest, RequestKind};
+use crate::pins::{self, SessionPins};
 use crate::rule_source::{Change, RuleSource, Rules};
 use crate::server_requests::{ServerRequest, ServerRequests};
 use crate::stdio;
@@ -59,6 +61,8 @@ pub(crate) enum News {
     Greeted(Generation, Result<String, String>),
     /// The tools of a server that was started again are not those of the one before.
     ToolsDiffer,
+    /// A list had tools, or definitions of tools, that nobody has seen before.
+    Definitions(PinNews),
     /// A client wants a server that was ended by its limits.
     Wanted,
     /// The policy is another one.
@@ -96,6 +100,7 @@ pub(crate) struct Relay {
     pub(crate) lists: LastLists,
     /// What the server says its tools are.
     pub(crate) tools: ToolCache,
+    pub(crate) pins: SessionPins,
     /// How the server answers calls of tools that it does not have.
     pub(crate) unknown_answers: UnknownAnswers,
     /// For digests of refused calls; without one, no single call can be allowed.
@@ -251,6 +256,33 @@ impl Relay {
             }
             // What was allowed for a while may have been hidden.
             Change::Allowances => self.tell_list_changed(),
+            Change::Pins(tools) => {
+                self.pins.release();
+                if !tools.is_empty() {
+                    let text = format!("another definition counts as accepted: {}", pins::names(tools));
+                    event(EventKind::DefinitionAccepted, &text);
+                }
+                self.tell_list_changed();
+            }
+            Change::PinsForgotten => {
+                event(EventKind::DefinitionAccepted, "whatever the server lists next counts as accepted");
+                self.pins.release();
+                self.tools.relearn();
+                self.tell_list_changed();
+            }
+            Change::PinsLost(reason) => {
+                let text = format!(
+                    "{reason}: what this session knew to be accepted stays so, and nothing else does"
+                );
+                warn!("{text}");
+                event(EventKind::PinsBroken, &text);
+            }
+            Change::PinsUnreadable(reason) => {
+                let text = format!("{reason}: no definition of a tool counts as accepted");
+                warn!("{text}");
+                event(EventKind::PinsBroken, &text);
+                stdio::complain(&text);
+            }
             Change::Forged(allowance) => {
                 let text = forged(allowance);
                 warn!("{text}");

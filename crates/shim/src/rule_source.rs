@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::pin::{self, Accepted};
 use callgate_controls::{catalogue, pause};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
@@ -33,6 +34,8 @@ pub struct Rules {
     pub paused_clients: Arc<[(String, Arc<str>)]>,
     /// What a person has allowed this server for a while; whether it still lasts is asked of each.
     pub allowances: Arc<[Allowance]>,
+    /// The definitions of tools that are accepted.
+    pub pins: Arc<Accepted>,
 }
 
 impl Rules {
@@ -43,6 +46,7 @@ impl Rules {
             && self.paused == other.paused
             && self.paused_clients == other.paused_clients
             && self.allowances == other.allowances
+            && self.pins == other.pins
     }
 
     /// The reason, when calls of this client are paused.
@@ -100,6 +104,14 @@ pub enum Change {
     Allowances,
     /// Something is allowed that nobody granted: it came with the file.
     Forged(Allowance),
+    /// Other definitions of these tools are accepted; none of them if what is accepted is only known again.
+    Pins(Vec<String>),
+    /// A person gave up what was accepted.
+    PinsForgotten,
+    /// The file with what is accepted went under a running session, or cannot be read any more.
+    PinsLost(String),
+    /// It cannot be read, and never could in this session.
+    PinsUnreadable(String),
 }
 
 /// Reads the policy and pause files when they changed.
@@ -118,6 +130,9 @@ struct Seen {
     default: FileStamp,
     pause: FileStamp,
     allowances: FileStamp,
+    pins: FileStamp,
+    /// What was said about the pins last, so that it is not said twice.
+    told_pins: Option<String>,
     rules: Rules,
     /// Has any policy been good in this session?
     good: bool,
@@ -164,12 +179,15 @@ impl RuleSource {
             paused: None,
             paused_clients: Arc::new([]),
             allowances: Arc::new([]),
+            pins: Arc::default(),
         };
         let seen = Seen {
             own: FileStamp::Unseen,
             default: FileStamp::Unseen,
             pause: FileStamp::Unseen,
             allowances: FileStamp::Unseen,
+            pins: FileStamp::Unseen,
+            told_pins: None,
             rules,
             good: false,
             told: None,
@@ -199,6 +217,7 @@ impl RuleSource {
         }
         self.poll_pause(&mut seen);
         self.poll_allowances(&mut seen);
+        self.poll_pins(&mut seen);
         (seen.rules.clone(), std::mem::take(&mut seen.changes))
     }
 
@@ -332,6 +351,58 @@ impl RuleSource {
         };
         seen.changes.extend(granted.iter().filter(forged).cloned().map(Change::Forged));
         seen.rules.allowances = granted;
+    }
+}
+
+impl RuleSource {
+    /// A file that was good and cannot be read, or is gone: what was accepted stays so, and nothing else is. One that is gone is put
+    /// back, or the next list would be accepted whatever it says; a person who gives up what is accepted leaves a file that says so.
+    fn poll_pins(&self, seen: &mut Seen) {
+        let path = self.home.pins(&self.server);
+        let stamp = FileStamp::from_path(&path);
+        if stamp == seen.pins {
+            return;
+        }
+        let first = seen.pins == FileStamp::Unseen;
+        let held = matches!(*seen.rules.pins, Accepted::Tools(_));
+        if stamp == FileStamp::Missing && held {
+            // Looked at again until it is there.
+            seen.pins = FileStamp::Deleted;
+            let _later = pin::put_back(&self.home, &self.server, &seen.rules.pins);
+            return seen.lose_pins(format!("{} was removed, and is put back", path.display()), held);
+        }
+        let read = pin::accepted(&self.home, &self.server);
+        if let Accepted::Unreadable(reason) = &read {
+            seen.pins = FileStamp::Unread;
+            seen.lose_pins(reason.clone(), held);
+            if held {
+                return;
+            }
+        } else {
+            // One that was put back is not to be told of again, and one that goes again is.
+            (seen.pins, seen.told_pins) = (stamp, None);
+        }
+        if !first {
+            let tools = seen.rules.pins.otherwise_in(&read);
+            match (&*seen.rules.pins, &read) {
+                (Accepted::Tools(_), Accepted::Unpinned) => seen.changes.push(Change::PinsForgotten),
+                (Accepted::Tools(_), _) if !tools.is_empty() => seen.changes.push(Change::Pins(tools)),
+                (Accepted::Unreadable(_), Accepted::Tools(_)) => seen.changes.push(Change::Pins(Vec::new())),
+                (Accepted::Unreadable(_), Accepted::Unpinned) => seen.changes.push(Change::PinsForgotten),
+                (Accepted::Unpinned, Accepted::Unreadable(_)) => seen.changes.push(Change::Pins(Vec::new())),
+                _ => {}
+            }
+        }
+        seen.rules.pins = Arc::new(read);
+    }
+}
+
+impl Seen {
+    fn lose_pins(&mut self, reason: String, held: bool) {
+        if self.told_pins.as_ref() != Some(&reason) {
+            self.told_pins = Some(reason.clone());
+            self.changes.push(if held { Change::PinsLost(reason) } else { Change::PinsUnreadable(reason) });
+        }
     }
 }
 

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::{Disk, catalogue};
+use callgate_controls::{Disk, catalogue, pin};
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
 use callgate_journal::{Journal, SessionInfo};
@@ -22,7 +22,7 @@ use callgate_protocol::json::Raw;
 use callgate_redaction::{Masker, secret_values};
 use callgate_secrets::Secret;
 use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
 use crate::approvals::Approvals;
 use crate::backoff::Backoff;
@@ -37,6 +37,7 @@ use crate::lists::LastLists;
 use crate::loop_tracker::LoopTracker;
 use crate::outlet::Outlet;
 use crate::pending::Pending;
+use crate::pins::SessionPins;
 use crate::relay::{ClientName, CurrentServer, News, Noise, Relay, ServerPipe};
 use crate::rule_source::RuleSource;
 use crate::secrets::OpenKeychain;
@@ -189,8 +190,10 @@ impl Session {
             let tell = tell.clone();
             move || drop(tell.send(News::ToolsDiffer))
         };
-        let sink =
-            ListSink { keep: keep_catalogue(&home, &name, masker.clone()), differs: Arc::new(differs) };
+        let sink = ListSink {
+            keep: keep_lists(&home, &name, masker.clone(), tell.clone()),
+            differs: Arc::new(differs),
+        };
         let relay = Arc::new(Relay {
             rule_source,
             journal,
@@ -208,6 +211,7 @@ impl Session {
             noise: Noise::default(),
             lists: LastLists::default(),
             tools: ToolCache::new(sink, checker::start),
+            pins: SessionPins::default(),
             unknown_answers: UnknownAnswers::new(home.clone(), &name, masker.clone()),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
@@ -275,6 +279,10 @@ impl Session {
                 }
                 Some(News::ToolsDiffer) => {
                     self.relay.tell_list_changed();
+                    None
+                }
+                Some(News::Definitions(news)) => {
+                    self.relay.definitions_differ(news);
                     None
                 }
                 Some(News::Wanted) => {
@@ -354,16 +362,30 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
 }
 
 /// Writes down what the server lists, for people who write rules for it.
-fn keep_catalogue(
+fn keep_lists(
     home: &Home,
     server: &str,
     masker: Masker,
+    tell: Sender<News>,
 ) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
     let (home, server) = (home.clone(), server.to_owned());
     Arc::new(move |tools| {
+        let listed = || tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
+        let learned = pin::learn(&home, &masker, &server, wall_ms(), listed());
+        let pinned = match learned {
+            Ok(news) => {
+                if !news.is_empty() {
+                    let _over = tell.send(News::Definitions(news));
+                }
+                true
+            }
+            Err(error) => {
+                warn!(%error, "the definitions of tools could not be pinned");
+                false
+            }
+        };
         // Nothing is decided by it.
-        let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
-        catalogue::write(&home, &masker, &server, wall_ms(), listed).is_ok()
+        catalogue::write(&home, &masker, &server, wall_ms(), listed()).is_ok() && pinned
     })
 }
 

@@ -12,11 +12,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_protocol::digest::{Digest, definition_digest};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{Filtered, Page};
 use callgate_protocol::tools::learn_tools;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use sha2::{Digest as _, Sha256};
 
 use crate::checker::{Checker, Start};
 use crate::schema::{Misfit, ToolSchema};
@@ -42,6 +42,9 @@ pub(crate) enum Requester {
     Client,
     Callgate,
 }
+
+/// Digests of definitions, by the tools' names.
+pub(crate) type Definitions = FxHashMap<String, Digest>;
 
 /// One tool as the server listed it: name and definition.
 pub(crate) type ListedTool = (String, String);
@@ -118,8 +121,7 @@ struct ListWorker {
 struct KnownTools {
     /// By name; `None` for a tool without a schema.
     schemas: FxHashMap<String, Option<Arc<ToolSchema>>>,
-    /// By name: digests of definitions.
-    definitions: FxHashMap<String, [u8; 32]>,
+    definitions: Definitions,
     /// A whole list was read, and the server has not said since that it changed.
     current: bool,
     /// How many lists were read.
@@ -129,10 +131,24 @@ struct KnownTools {
     mark: u64,
     /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
     pages: Vec<Arc<str>>,
+    /// The same, as digests.
+    page_definitions: Vec<Arc<Definitions>>,
     /// The next list is the first of another server.
     another: bool,
     /// As of now.
     stamp: ListStamp,
+}
+
+/// What is known of how the server describes a tool.
+pub(crate) struct Described {
+    /// None: it did not list it.
+    pub(crate) digest: Option<Digest>,
+    /// A whole list was read, and the server has not said since that it changed.
+    pub(crate) current: bool,
+    /// It was asked for its tools, and has not answered yet.
+    pub(crate) overdue: bool,
+    /// How many lists were read.
+    pub(crate) read: u64,
 }
 
 /// A list that we asked for.
@@ -258,6 +274,12 @@ impl ToolCache {
         !known.is_current_of(tool) && (others_wait || known.is_list_due(Instant::now()))
     }
 
+    /// Is what the server has not known, or not any more, and worth waiting for?
+    pub(crate) fn lacks_any_list(&self, others_wait: bool) -> bool {
+        let known = lock(&self.known.0);
+        !known.current && (others_wait || known.is_list_due(Instant::now()))
+    }
+
     /// Should the server be asked for its tools, to check a call of this one? Says yes once in a while only; then it gives
     /// what [`wait_newer`](Self::wait_newer) needs to know.
     pub(crate) fn wants_list(&self, tool: &str, now: Instant) -> Option<u64> {
@@ -273,6 +295,13 @@ impl ToolCache {
         };
         known.own_listing = Some(OwnListing { at: now, read, pause });
         Some(read)
+    }
+
+    /// A list that was asked for a moment ago: what [`wait_newer`](Self::wait_newer) needs to know, and for how long.
+    pub(crate) fn asked_for(&self) -> Option<(u64, Duration)> {
+        let known = lock(&self.known.0);
+        let asked = known.own_listing.filter(|asked| asked.read == known.read)?;
+        Some((asked.read, LIST_WAIT.checked_sub(asked.at.elapsed())?))
     }
 
     /// Waits until another list was read; false after `limit`.
@@ -330,9 +359,42 @@ impl ToolCache {
         lock(&self.known.0).schemas.get(tool).cloned().flatten()
     }
 
-    /// Digest of what the server last said of the tool; zeros, if it said nothing.
-    pub(crate) fn definition(&self, tool: &str) -> [u8; 32] {
-        lock(&self.known.0).definitions.get(tool).copied().unwrap_or_default()
+    /// How the server last described the tool, and whether that is known to be all there is.
+    pub(crate) fn described(&self, tool: &str) -> Described {
+        let known = lock(&self.known.0);
+        let overdue = !known.current && known.own_listing.is_some_and(|asked| asked.read == known.read);
+        let digest = known.definitions.get(tool).copied();
+        Described { digest, current: known.current, overdue, read: known.read }
+    }
+
+    /// How many lists were read.
+    pub(crate) fn lists_read(&self) -> u64 {
+        lock(&self.known.0).read
+    }
+
+    /// What lists say is to be learned anew, even if they say the same.
+    pub(crate) fn relearn(&self) {
+        let mut known = lock(&self.known.0);
+        (known.pages, known.page_definitions) = (Vec::new(), Vec::new());
+        known.current = false;
+        known.stamp.changes += 1;
+    }
+
+    /// Digest of what the server last said of the tool, if it said anything.
+    pub(crate) fn definition(&self, tool: &str) -> Option<Digest> {
+        lock(&self.known.0).definitions.get(tool).copied()
+    }
+
+    /// Digests of the tools of one page. Of one that was read before they are known already.
+    pub(crate) fn definitions_in(&self, result: Raw<'_>) -> Arc<Definitions> {
+        {
+            let known = lock(&self.known.0);
+            let at = known.pages.iter().position(|page| **page == *result.text());
+            if let Some(definitions) = at.and_then(|at| known.page_definitions.get(at)) {
+                return definitions.clone();
+            }
+        }
+        Arc::new(digests(result))
     }
 
     /// Lets the clerk finish what it has, at the end of a session.
@@ -364,8 +426,12 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
     }
     let tools = read(&pages);
     let mark = FxBuildHasher.hash_one(&tools);
-    let digest = |definition: &str| -> [u8; 32] { Sha256::digest(definition).into() };
-    let definitions = tools.iter().map(|(name, definition, _)| (name.clone(), digest(definition))).collect();
+    let page_definitions: Vec<Arc<Definitions>> =
+        pages.iter().map(|page| Arc::new(Raw::parse(page).map(digests).unwrap_or_default())).collect();
+    let mut definitions = Definitions::default();
+    for (name, digest) in page_definitions.iter().flat_map(|page| page.iter()) {
+        definitions.entry(name.clone()).or_insert(*digest);
+    }
     let differs = {
         let mut known = lock(&known.0);
         if is_over(&known) {
@@ -382,7 +448,7 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
         });
         known.schemas = schemas.collect();
         known.definitions = definitions;
-        known.pages = Vec::new();
+        (known.pages, known.page_definitions) = (Vec::new(), page_definitions);
         known.current = known.stamp == at;
         known.read += 1;
         std::mem::take(&mut known.another) & (std::mem::replace(&mut known.mark, mark) != mark)
@@ -401,8 +467,12 @@ impl KnownTools {
         self.current && self.schemas.contains_key(tool)
     }
 
+    /// A list that is outdated is due at once, if the last one that was asked for came.
     fn is_list_due(&self, now: Instant) -> bool {
-        self.own_listing.is_none_or(|asked| now.saturating_duration_since(asked.at) > asked.pause)
+        self.own_listing.is_none_or(|asked| {
+            let came = asked.read < self.read;
+            (came && !self.current) || now.saturating_duration_since(asked.at) > asked.pause
+        })
     }
 
     /// Is it the list that was read last, to the letter? Then everything about it is known.
@@ -418,6 +488,15 @@ impl KnownTools {
 
 fn lock(known: &Mutex<KnownTools>) -> MutexGuard<'_, KnownTools> {
     known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Of one page. Of two tools with one name the first counts.
+fn digests(result: Raw<'_>) -> Definitions {
+    let mut definitions = Definitions::default();
+    for tool in learn_tools(result).unwrap_or_default() {
+        definitions.entry(tool.name.into_owned()).or_insert_with(|| definition_digest(tool.definition));
+    }
+    definitions
 }
 
 /// Name, definition, schema. Of two tools with one name the first counts, as it does for a client.

@@ -10,6 +10,7 @@ use callgate_policy::{Keep, Kind, Limit, Refusal, Taking, UNIT, wait_words};
 use callgate_protocol::id::IdKey;
 use callgate_protocol::{NextStep, answer};
 
+use crate::pins::Unaccepted;
 use crate::schema::Misfit;
 
 /// Our own JSON-RPC code for "refused by policy" where no tool result can be given. Outside the range that
@@ -170,6 +171,30 @@ pub(crate) fn misfit(tool: &str, misfit: &Misfit, keep: Keep) -> (String, NextSt
             NextStep::CallAgain,
         ),
         Misfit::Uncheckable(why) => (format!("its arguments cannot be checked: {why}"), NextStep::AskUser),
+    };
+    (format!("{tool:?} is refused because {why}"), next)
+}
+
+/// A tool whose definition is not known to be an accepted one.
+pub(crate) fn unaccepted(tool: &str, why: &Unaccepted) -> (String, NextStep) {
+    let (why, next) = match why {
+        Unaccepted::Changed => {
+            ("its server describes it otherwise than when the user accepted it", NextStep::AskUser)
+        }
+        Unaccepted::Unreadable => {
+            ("the file with the definitions that the user accepted cannot be read", NextStep::TellUser)
+        }
+        Unaccepted::NoList => (
+            "its server did not say in time how it describes its tools, so it is not known whether that is what the user accepted",
+            NextStep::CallAgain,
+        ),
+        Unaccepted::NotListed => {
+            ("the user accepted a definition of it, and its server does not list it now", NextStep::AskUser)
+        }
+        Unaccepted::Unpinnable => (
+            "its definition cannot be pinned: its name looks like a secret, or the server lists too many tools",
+            NextStep::AskUser,
+        ),
     };
     (format!("{tool:?} is refused because {why}"), next)
 }

@@ -1,8 +1,8 @@
-//! Two texts line by line, in the form that every reader of patches knows.
+//! Two texts line by line, in the form that every reader of patches knows; and word by word, for texts of few lines.
 
 use std::time::Duration;
 
-use similar::TextDiff;
+use similar::{ChangeTag, TextDiff};
 
 /// How long the shortest way is looked for. A longer one is as true.
 const SEARCH: Duration = Duration::from_millis(500);
@@ -13,6 +13,34 @@ pub fn unified(before: &str, after: &str, names: (&str, &str)) -> String {
     let (old, new) = (lines(before), lines(after));
     let diff = TextDiff::configure().newline_terminated(true).timeout(SEARCH).diff_slices(&old, &new);
     diff.unified_diff().header(names.0, names.1).to_string()
+}
+
+/// A stretch of two texts that were held against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Same(String),
+    /// Of the first text alone.
+    Gone(String),
+    /// Of the second text alone.
+    Added(String),
+}
+
+/// What leads from one text to the other, words at a time.
+pub fn by_words(before: &str, after: &str) -> Vec<Part> {
+    let diff = TextDiff::configure().timeout(SEARCH).diff_words(before, after);
+    let mut parts: Vec<Part> = Vec::new();
+    for change in diff.iter_all_changes() {
+        let word = change.value();
+        match (change.tag(), parts.last_mut()) {
+            (ChangeTag::Equal, Some(Part::Same(text)))
+            | (ChangeTag::Delete, Some(Part::Gone(text)))
+            | (ChangeTag::Insert, Some(Part::Added(text))) => text.push_str(word),
+            (ChangeTag::Equal, _) => parts.push(Part::Same(word.to_owned())),
+            (ChangeTag::Delete, _) => parts.push(Part::Gone(word.to_owned())),
+            (ChangeTag::Insert, _) => parts.push(Part::Added(word.to_owned())),
+        }
+    }
+    parts
 }
 
 /// Lines with their ends.
@@ -45,7 +73,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn words_that_are_added_stand_by_themselves() {
+        let same = |text: &str| Part::Same(text.to_owned());
+        let parts = by_words("Reads a page.\n", "Reads a whole page.\n");
+        assert_eq!(parts, [same("Reads a "), Part::Added("whole ".to_owned()), same("page.\n")]);
+        assert_eq!(by_words("x", "x"), [same("x")]);
+    }
+
     proptest! {
+        #[test]
+        fn the_parts_are_both_texts(a in "[ab .\n]{0,40}", b in "[abc .\n]{0,40}") {
+            let (mut before, mut after) = (String::new(), String::new());
+            for part in by_words(&a, &b) {
+                match part {
+                    Part::Same(text) => { before.push_str(&text); after.push_str(&text); }
+                    Part::Gone(text) => before.push_str(&text),
+                    Part::Added(text) => after.push_str(&text),
+                }
+            }
+            prop_assert_eq!((before, after), (a, b));
+        }
+
         #[test]
         fn a_unified_diff_leads_from_one_text_to_the_other(a in "([ab]?\n){0,12}[ab]?", b in "([abc]?\r?\n){0,12}[ab]?") {
             prop_assert_eq!(patched(&a, &unified(&a, &b, ("a", "b"))), b);

@@ -50,7 +50,7 @@ use crate::view::{
 };
 
 pub use backups::References;
-pub use diff::unified;
+pub use diff::{Part, by_words, unified};
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use file_change::{EntryChange, FileChange, Timing, Written};

@@ -7,6 +7,7 @@ pub(crate) mod clients;
 pub(crate) mod codegen;
 pub(crate) mod log;
 pub(crate) mod own;
+pub(crate) mod pins;
 pub(crate) mod rules;
 pub(crate) mod servers;
 

@@ -166,6 +166,10 @@ function yesWord(loosening: Loosening): string {
     case 'restoreDefault':
     case 'lastGood':
       return 'Put back';
+    case 'acceptDefinitions':
+      return 'Accept';
+    case 'forgetDefinitions':
+      return 'Give up';
     default:
       return 'Allow';
   }

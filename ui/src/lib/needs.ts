@@ -13,6 +13,7 @@ export function sectionOf({ fix, server }: Need): Section {
       return 'approvals';
     case 'openSettings':
       return 'settings';
+    case 'openDefinitions':
     case 'resume':
     case 'pauseServer':
     case 'endAllowance':

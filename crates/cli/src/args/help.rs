@@ -15,6 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "watch",
             "approvals",
+            "pins",
             "log",
             "show",
             "status",

@@ -5,6 +5,7 @@ mod clients;
 mod examples;
 mod help;
 mod history;
+mod pins;
 mod policy;
 mod risk;
 mod rules;
@@ -18,6 +19,7 @@ pub(crate) use approvals::*;
 pub(crate) use clients::*;
 pub(crate) use help::{command, meant, wrong_rate};
 pub(crate) use history::*;
+pub(crate) use pins::*;
 pub(crate) use policy::*;
 pub(crate) use risk::*;
 pub(crate) use rules::*;
@@ -120,6 +122,8 @@ pub(crate) enum Command {
     Approve(ApproveArgs),
     /// Refuse a call that waits for your decision
     Deny(DenyArgs),
+    /// Definitions of tools that are accepted, and what servers say otherwise now
+    Pins(PinsArgs),
     /// What a server's limits have counted, and start one anew
     Counters(CountersArgs),
     /// Refuse every call, of one server or of all, until resumed

@@ -16,6 +16,7 @@ pub(crate) mod forget;
 pub(crate) mod log;
 pub(crate) mod logs;
 pub(crate) mod own;
+pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod ps;
 pub(crate) mod run;

@@ -3,6 +3,7 @@
 
 use std::sync::PoisonError;
 
+use callgate_controls::pin;
 use callgate_history::{Forget, Forgetter, Forgotten, forget, stderr_logs};
 use callgate_journal::Removed;
 use callgate_text::{count, local, name};
@@ -81,7 +82,23 @@ impl Desk {
         // Also if not all of it is gone.
         self.cache.lock().unwrap_or_else(PoisonError::into_inner).forget();
         let words = told(&forgotten?);
+        self.forget_definitions(what);
         Ok(Done::said(words, None))
+    }
+
+    /// What the servers said of their tools goes from the disk, too; what of it is accepted stays so.
+    fn forget_definitions(&self, what: &Forget) {
+        let servers = match what {
+            Forget::Server(server) => vec![server.clone()],
+            Forget::All => {
+                pin::all(&self.home).into_iter().filter_map(|(_, pins)| Some(pins.ok()?.server)).collect()
+            }
+            Forget::Call(_) | Forget::Before(_) | Forget::Demo => return,
+        };
+        for server in servers {
+            // One that cannot be read is a finding of its own.
+            let _kept = pin::forget_texts(&self.home, &server);
+        }
     }
 
     /// Takes the demonstrations away, which nobody has to be asked about.

@@ -10,6 +10,7 @@ use callgate_journal::Origin;
 use callgate_policy::edit::{self, Edit};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Rate, fits};
+use callgate_protocol::digest::Digest;
 use callgate_text::{is_pattern, name};
 
 use super::restrict::{cap, rate_of};
@@ -64,6 +65,15 @@ pub(crate) enum Plan {
         /// What was wrong with it.
         seen: Unusable,
     },
+    Accept {
+        server: String,
+        shown: Vec<(String, Digest)>,
+        /// In words.
+        what: String,
+    },
+    ForgetPins {
+        server: String,
+    },
     /// No loosening, and nothing that can be undone.
     Forget {
         what: Forget,
@@ -86,6 +96,9 @@ impl Plan {
             }
             Plan::Resume { server: Some(server), client, .. } => {
                 Some(Target { server: server.clone(), tool: None, client: client.clone() })
+            }
+            Plan::Accept { server, .. } | Plan::ForgetPins { server } => {
+                Some(Target { server: server.clone(), tool: None, client: None })
             }
             Plan::Resume { .. }
             | Plan::ResetCounter { .. }
@@ -118,6 +131,8 @@ impl Desk {
             Loosening::Revert { server, change } => self.revert(server, *change),
             Loosening::RestoreDefault => self.ask_to_restore_default(),
             Loosening::LastGood { server } => self.ask_for_last_good(server),
+            Loosening::AcceptDefinitions { server, shown } => self.ask_to_accept(server, shown),
+            Loosening::ForgetDefinitions { server } => self.ask_to_forget_pins(server),
         }
     }
 
@@ -163,7 +178,7 @@ impl Desk {
         self.ask(words, loosened, Plan::Change { change, done, back, target }).map(Answer::Ask)
     }
 
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &self,
         words: String,
         loosened: Vec<String>,
@@ -206,6 +221,8 @@ impl Desk {
             }
             Plan::ResetCounter { server, counter } => self.reset_counter(server, counter),
             Plan::RestoreDefault { seen } => self.restore_default(seen),
+            Plan::Accept { server, shown, what } => self.accept(server, shown, what),
+            Plan::ForgetPins { server } => self.forget_pins(server),
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
                 let scope = Scope { server: server.as_deref(), client: client.as_deref() };

@@ -26,6 +26,7 @@ use callgate_history::History;
 use callgate_journal::catch_up;
 
 pub(crate) use advice::{NEW_CAP, cap_for};
+pub(crate) use loosen::Plan;
 
 use crate::change::{self, EditContext};
 use crate::{Desk, DeskError};

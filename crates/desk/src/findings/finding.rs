@@ -143,6 +143,8 @@ codes! {
     PolicyMisses "policy-misses" "a rule of a policy can never count, as the server's tools are",
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
+    DefinitionChanged "definition-changed" "a server describes tools otherwise than you accepted",
+    PinsBroken "pins-broken" "the file with the accepted definitions of a server's tools cannot be read",
     ApprovalWaits "approval-waits" "a call waits for your decision",
     Paused "paused" "calls are paused by a person",
     PauseBroken "pause-broken" "the pause switch cannot be understood, so everything is paused",

@@ -6,6 +6,7 @@
 //! are gone at once. It never fails either, because a thing that cannot be looked at is a finding.
 
 mod clients;
+mod definitions;
 mod drift;
 mod entries;
 mod finding;
@@ -34,6 +35,7 @@ use callgate_wiring::{GuardReport, Look, shown};
 use crate::protection::Guards;
 use crate::{Desk, DeskError};
 
+pub(crate) use definitions::PinFiles;
 pub use finding::{Area, Code, Finding, Gravity, Remedy};
 pub(crate) use stopped_policies::StoppedPolicies;
 
@@ -93,14 +95,15 @@ impl Desk {
     /// The quick checks of everything but clients' files.
     pub(crate) fn quick_findings(&self, sessions: &mut Sessions<'_>) -> Vec<Finding> {
         let checkup = self.checkup();
-        let stopped = {
+        let (stopped, pins) = {
             let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-            cache.stopped.look(&self.home, &sessions.leases)
+            (cache.stopped.look(&self.home, &sessions.leases), cache.pins.look(&self.home))
         };
         let mut found: Vec<_> = home::unwritable_now(&checkup).into_iter().collect();
         found.extend(switches::approvals(&checkup));
         found.extend(switches::pauses(&checkup, &sessions.switch));
         found.extend(policies::of_sessions(&checkup, sessions));
+        found.extend(definitions::of_files(&checkup, &pins));
         found.extend(switches::allowances(&checkup, &sessions.guards.allowances));
         found.extend(policies::default(&checkup, sessions));
         found.extend(policies::of_stopped(&checkup, &stopped));
@@ -153,6 +156,7 @@ impl Desk {
         findings.extend(gate::check(&visit));
         if visit.checkup.at_home {
             findings.extend(policies::check(&visit, &mut self.sessions_now()));
+            findings.extend(definitions::of_files(&visit.checkup, &PinFiles::default().look(&self.home)));
             findings.extend(record::check(&visit.checkup));
         }
         for check in [clients::check, entries::check, programs::check, keychain::check] {

@@ -31,6 +31,7 @@ fn lets_pass(need: &Need) -> bool {
             | Fix::OpenRules { .. }
             | Fix::OpenSettings
             | Fix::OpenApprovals
+            | Fix::OpenDefinitions { .. }
             | Fix::PauseServer { .. }
             | Fix::RestoreDefault,
         )

@@ -11,7 +11,7 @@ use callgate_protocol::json::{Kind, Raw};
 
 use super::parsed;
 use crate::view::{Decision, Tried};
-use crate::{Desk, DeskError};
+use crate::{Desk, DeskError, refused_by_pin};
 
 pub(super) fn of(
     desk: &Desk,
@@ -37,14 +37,21 @@ pub(super) fn of(
     if matches!(&judgement, Judgement::Pass(pass) if pass.validate.is_some()) && verdict.decision.allows() {
         words.push("its arguments also have to fit the tool's schema, which is not checked here".to_owned());
     }
+    let pinned = match verdict.decision {
+        Said::Allow => refused_by_pin(&desk.home, server, &policy, (client, tool), now_ms),
+        _ => None,
+    };
+    if let Some(why) = &pinned {
+        words[0] = format!("the rules let it pass, and it is refused: {why}");
+    }
     if pause::reason_for(&desk.home, server, client).is_some() {
         words.push(
             "the server is paused at this moment: until it is resumed every call is refused".to_owned(),
         );
     }
     Ok(Tried {
-        decision: decision(&verdict, &judgement),
-        passes: verdict.decision.allows(),
+        decision: if pinned.is_some() { Decision::Denied } else { decision(&verdict, &judgement) },
+        passes: verdict.decision.allows() && pinned.is_none(),
         words: words.join("; "),
         excerpt: excerpt(text, &verdict.rule),
         rule: (!verdict.rule.is_empty()).then_some(verdict.rule),

@@ -71,6 +71,10 @@ pub enum TrayAct {
     Rules {
         server: String,
     },
+    /// What this server says of its tools otherwise than was accepted.
+    Definitions {
+        server: String,
+    },
     EndAllowance {
         id: String,
     },
@@ -147,6 +151,7 @@ impl TrayAct {
             }
             TrayAct::RestoreDefault => Step::Show(Place::Question { loosening: Loosening::RestoreDefault }),
             TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
+            TrayAct::Definitions { server } => Step::Show(Place::Server { server }),
             TrayAct::EndAllowance { id } => Step::Restrict(Restriction::EndAllowance { id }),
             TrayAct::Stop { server } => Step::Server { server, wish: Wish::Stop },
             TrayAct::Start { server } => Step::Server { server, wish: Wish::Start },
@@ -173,6 +178,10 @@ impl TrayAct {
             }
             Fix::OpenSettings => (TrayAct::Settings, "Open the settings".to_owned()),
             Fix::OpenApprovals => (TrayAct::Approvals, "Decide…".to_owned()),
+            Fix::OpenDefinitions { server } => {
+                let text = format!("Look at what {} changed…", name(&server));
+                (TrayAct::Definitions { server }, text)
+            }
             Fix::OpenClients => (TrayAct::Clients, "Look at the clients".to_owned()),
             Fix::RestoreDefault => (TrayAct::RestoreDefault, "Put the default policy back…".to_owned()),
             Fix::EndAllowance { id } => (TrayAct::EndAllowance { id }, "End it now".to_owned()),

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use callgate_text::name;
 
+use super::ShownDefinition;
+
 /// Whom a rule is for: one tool, those of a pattern or the whole server; one client or everyone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
@@ -148,6 +150,15 @@ pub enum Loosening {
     RestoreDefault,
     /// Puts the newest version on record back in the place of a policy that cannot be used.
     LastGood {
+        server: String,
+    },
+    /// These definitions of tools are what the person wants the server to have: exactly these.
+    AcceptDefinitions {
+        server: String,
+        shown: Vec<ShownDefinition>,
+    },
+    /// Gives up what is accepted of a server: what it lists next is.
+    ForgetDefinitions {
         server: String,
     },
 }

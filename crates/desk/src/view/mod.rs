@@ -10,6 +10,7 @@ mod codegen;
 mod error;
 mod log;
 mod overview;
+mod pins;
 mod place;
 mod rules;
 mod servers;
@@ -32,6 +33,7 @@ pub use log::{
     LogPage, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
+pub use pins::{DiffKind, DiffPart, PinView, PinsView, ShownDefinition};
 pub use place::Place;
 pub use rules::{
     Action, BrokenPolicy, Case, ClientRule, Completion, Condition, Diagnostic, Effect, LimitDraft, LimitKind,

@@ -77,6 +77,10 @@ pub enum Fix {
     OpenSettings,
     OpenApprovals,
     OpenClients,
+    /// Look at the definitions of tools that this server changed.
+    OpenDefinitions {
+        server: String,
+    },
     EndAllowance {
         id: String,
     },

@@ -24,6 +24,10 @@ pub enum Place {
         target: Target,
     },
     Servers,
+    /// This server among them.
+    Server {
+        server: String,
+    },
     /// The rules of this server.
     Rules {
         server: String,

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::{Findings, View};
 use crate::applying::Applying;
 use crate::evaluate::Clause;
+use crate::file::Pin;
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit};
 use crate::loops::LoopRule;
@@ -98,6 +99,21 @@ impl View<'_> {
                 let words = format!("{what}: no longer refused {}", before.words());
                 findings.push(self, &words);
             }
+        }
+        // Where nobody says it, it follows from what else is refused, and that is told already.
+        let pins = if old.is_pin_said() || new.is_pin_said() {
+            (self.old.effective_pin(old), self.new.effective_pin(new))
+        } else {
+            (Pin::Off, Pin::Off)
+        };
+        match pins {
+            (Pin::Enforce, Pin::Report | Pin::Off) => {
+                findings.push(self, &format!("{what}: a changed definition is no longer kept back"));
+            }
+            (Pin::Report, Pin::Off) => {
+                findings.push(self, &format!("{what}: a changed definition is no longer told"));
+            }
+            _ => {}
         }
         for rule in old.own_rules() {
             self.rule(what, rule, new, findings);

@@ -33,12 +33,14 @@ pub(super) fn record(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Op
     reader.choice(cursor, "`record`", &choices)
 }
 
-/// What a changed tool definition does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What becomes of a tool whose definition is not the one that was accepted. From the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pin {
-    Enforce,
-    Report,
     Off,
+    /// It is told.
+    Report,
+    /// The tool is not listed, and its calls are refused.
+    Enforce,
 }
 
 pub(super) fn pin(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<Pin>> {

@@ -4,7 +4,7 @@ use callgate_journal::Decision;
 use callgate_policy::{self as policy, Keep, RefusalKind};
 use callgate_protocol::NextStep;
 
-use crate::wording;
+use crate::{pins, wording};
 
 /// Why a request does not pass.
 #[derive(Clone, Debug)]
@@ -35,12 +35,18 @@ impl Refusal {
         Refusal { decision: Decision::Denied, reason, next: NextStep::AskUser, ..self }
     }
 
-    /// May a person set it aside? A pause, a broken policy and what Callgate refuses by itself, nobody can.
+    /// May a person set it aside? A pause, a broken policy and what Callgate refuses by itself, nobody can; and a definition
+    /// is accepted, whatever is allowed.
     pub(crate) fn can_be_allowed(&self) -> bool {
-        matches!(
-            self.decision,
-            Decision::Denied | Decision::Hidden | Decision::Capped | Decision::Unsupported | Decision::Asked
-        )
+        self.rule != pins::RULE
+            && matches!(
+                self.decision,
+                Decision::Denied
+                    | Decision::Hidden
+                    | Decision::Capped
+                    | Decision::Unsupported
+                    | Decision::Asked
+            )
     }
 
     /// Is it refused only because nothing speaks for it?

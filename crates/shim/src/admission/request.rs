@@ -74,6 +74,19 @@ impl<'a> Request<'a> {
         Some(seal.seal(digest(&self.name, self.args).as_bytes()))
     }
 
+    /// What a request of our own has to say about protocol and client: what the client says of itself.
+    pub(crate) fn own_meta(&self) -> String {
+        let meta = self.params.and_then(|params| params.get("_meta"));
+        let mut members = Vec::new();
+        for name in ["protocolVersion", "clientInfo", "clientCapabilities"] {
+            let key = format!("io.modelcontextprotocol/{name}");
+            if let Some(value) = meta.and_then(|meta| meta.get(&key)) {
+                members.push(format!("\"{key}\":{}", value.text()));
+            }
+        }
+        if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
+    }
+
     /// Does it speak the revision without a handshake?
     pub(crate) fn is_stateless(&self) -> bool {
         let meta = self.params.and_then(|params| params.get("_meta"));
@@ -116,19 +129,6 @@ impl<'a> ClientRequest<'a> {
     pub(crate) fn progress_token(&self) -> Option<IdKey> {
         let token = self.request.params?.get("_meta")?.get("progressToken")?;
         Id::read(token).ok().map(|token| token.as_key())
-    }
-
-    /// What a request of our own has to say about protocol and client: what the client says of itself.
-    pub(crate) fn own_meta(&self) -> String {
-        let meta = self.request.params.and_then(|params| params.get("_meta"));
-        let mut members = Vec::new();
-        for name in ["protocolVersion", "clientInfo", "clientCapabilities"] {
-            let key = format!("io.modelcontextprotocol/{name}");
-            if let Some(value) = meta.and_then(|meta| meta.get(&key)) {
-                members.push(format!("\"{key}\":{}", value.text()));
-            }
-        }
-        if members.is_empty() { String::new() } else { format!("{{{}}}", members.join(",")) }
     }
 }
 

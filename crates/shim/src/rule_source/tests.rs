@@ -37,6 +37,10 @@ impl Fixture {
             Change::Resumed => "resumed",
             Change::Allowances => "allowances",
             Change::Forged(_) => "forged",
+            Change::Pins(_) => "pins",
+            Change::PinsForgotten => "pins forgotten",
+            Change::PinsLost(_) => "pins lost",
+            Change::PinsUnreadable(_) => "pins unreadable",
         });
         (verdict, news.collect())
     }

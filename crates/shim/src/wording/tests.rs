@@ -88,6 +88,11 @@ fn unfit(schema: &str, args: &str) -> String {
     said(&reason, &next)
 }
 
+fn refused_by_pin(why: &Unaccepted) -> String {
+    let (reason, next) = unaccepted("read_file", why);
+    said(&reason, &next)
+}
+
 fn no_server(reason: &str, next: &NextStep) -> String {
     let id = IdKey::from_lexeme("1").unwrap();
     text_of(&unanswered(Expects::ToolResult, &id, reason, next, Some("k3x9w2-7")))
@@ -110,6 +115,31 @@ fn rows() -> Vec<Row> {
             "the whole server is blocked",
             refused(r#""all_tools":{"action":"deny"}"#, "read_file", "{}"),
             "leave its other tools alone, too",
+        ),
+        row(
+            "its definition is not the accepted one",
+            refused_by_pin(&Unaccepted::Changed),
+            "tell the user, who can look at the change",
+        ),
+        row(
+            "the accepted definitions cannot be read",
+            refused_by_pin(&Unaccepted::Unreadable),
+            "tell the user, who can mend it",
+        ),
+        row(
+            "its server does not say how it describes it",
+            refused_by_pin(&Unaccepted::NoList),
+            "call again in a moment",
+        ),
+        row(
+            "its server no longer lists it",
+            refused_by_pin(&Unaccepted::NotListed),
+            "list the tools again, or ask the user",
+        ),
+        row(
+            "its definition cannot be pinned",
+            refused_by_pin(&Unaccepted::Unpinnable),
+            "go on without it, or ask the user",
         ),
         row(
             "it is not on the list of allowed tools",

@@ -40,6 +40,7 @@ export const commands = {
 	revokeGrant: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("revoke_grant", { id })),
 	/**  Brings the main window to the front, with the section of approvals: from the small window. */
 	showApprovals: () => typedError<null, UiError>(__TAURI_INVOKE("show_approvals")),
+	pins: () => typedError<PinsView[], UiError>(__TAURI_INVOKE("pins")),
 	rules: (server: string) => typedError<RulesView, UiError>(__TAURI_INVOKE("rules", { server })),
 	rulesSummary: () => typedError<RulesSummary[], UiError>(__TAURI_INVOKE("rules_summary")),
 	checkPolicy: (server: string | null, text: string) => typedError<Diagnostic[], UiError>(__TAURI_INVOKE("check_policy", { server, text })),
@@ -619,6 +620,13 @@ export type Diagnostic = {
 	pointer: string | null,
 };
 
+export type DiffKind = "same" | "gone" | "added";
+
+export type DiffPart = {
+	kind: DiffKind,
+	text: string,
+};
+
 export type Done = {
 	/**  What was done, with its scope: "Blocked delete_file on files, for Claude Desktop". */
 	words: string,
@@ -816,7 +824,9 @@ export type FileDiff = {
 
 export type Fix = { kind: "resume"; server: string | null; client?: string | null } | 
 /**  Open the rules of this server. */
-{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openApprovals" } | { kind: "openClients" } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
+{ kind: "openRules"; server: string } | { kind: "openSettings" } | { kind: "openApprovals" } | { kind: "openClients" } | 
+/**  Look at the definitions of tools that this server changed. */
+{ kind: "openDefinitions"; server: string } | { kind: "endAllowance"; id: string } | { kind: "pauseServer"; server: string } | 
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
 { kind: "restoreDefault" };
 
@@ -944,7 +954,11 @@ export type Loosening =
 /**  Puts the default policy back as it is shipped; only if it is missing or broken. */
 { kind: "restoreDefault" } | 
 /**  Puts the newest version on record back in the place of a policy that cannot be used. */
-{ kind: "lastGood"; server: string };
+{ kind: "lastGood"; server: string } | 
+/**  These definitions of tools are what the person wants the server to have: exactly these. */
+{ kind: "acceptDefinitions"; server: string; shown: ShownDefinition[] } | 
+/**  Gives up what is accepted of a server: what it lists next is. */
+{ kind: "forgetDefinitions"; server: string };
 
 /**  One thing that needs a person, and what mends it. */
 export type Need = {
@@ -1004,6 +1018,33 @@ export type PageFrom =
 { kind: "after"; rev: number } | 
 /**  Those around the first `rev` not before this one: a jump. */
 { kind: "near"; rev: number };
+
+/**  A definition that nobody has accepted, or a tool that came later than the others. */
+export type PinView = {
+	tool: string,
+	/**  What is accepted when this is: exactly what is shown. */
+	digest: string,
+	/**  It is listed and may be called, and nobody has looked at it. */
+	isNew: boolean,
+	seenMs: number,
+	/**  From what was accepted to what the server says now, words at a time. Of a definition that is too long to be kept, nothing. */
+	diff: DiffPart[],
+};
+
+/**  What is pinned of one server. */
+export type PinsView = {
+	server: string,
+	/**  Tools whose definitions are accepted. */
+	tools: number,
+	/**  What is done with a definition that is not: "enforce", "report", "off". */
+	pin: string,
+	/**  Why the file cannot be read. */
+	problem: string | null,
+	/**  A person gave up what was accepted: what the server lists next is. */
+	open: boolean,
+	/**  What waits for a person, tool by tool. */
+	waiting: PinView[],
+};
 
 export type PolicyVersionView = {
 	/**  Of the change. */
@@ -1441,6 +1482,12 @@ export type SettingsView = {
 export type Severity = "error" | "warning";
 
 /**  Since the window was last in front of somebody. */
+/**  A definition that a person was shown. */
+export type ShownDefinition = {
+	tool: string,
+	digest: string,
+};
+
 export type SinceLastLook = {
 	sinceMs: number,
 	calls: number,

@@ -8,6 +8,7 @@ use callgate_controls::allowance::{self, What};
 use callgate_controls::limits::Readings;
 use callgate_controls::{Disk, catalogue, pause};
 use callgate_desk::view::Target;
+use callgate_desk::{PIN_RULE, refused_by_pin};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
 use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
@@ -52,6 +53,18 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
             retry_after: None,
         },
         None => decide(&policy, &call, &circumstances, &usage),
+    };
+    let verdict = match verdict.decision {
+        Decision::Allow if waived != Waived::Enforcement => {
+            let pinned = refused_by_pin(&home, &args.server, &policy, (client, &args.tool), now.wall_ms);
+            match pinned {
+                Some(reason) => {
+                    Verdict { decision: Decision::Deny, rule: PIN_RULE.to_owned(), reason, ..verdict }
+                }
+                None => verdict,
+            }
+        }
+        _ => verdict,
     };
     print_verdict(args, &policy, &verdict);
     Ok(ExitCode::SUCCESS)
