@@ -14,6 +14,7 @@ mod place;
 mod rules;
 mod servers;
 mod settings;
+mod tools;
 mod trees;
 
 pub use callgate_history::wire::{Decision, Outcome};
@@ -41,6 +42,11 @@ pub use rules::{
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use tools::{
+    AttackPattern, Confidence, RecommendedRule, RelatedTool, RiskClass, RiskSeverity, RuleAct, StartingPoint,
+    ToolArgument, ToolEvidence, ToolFinding, ToolOperation, ToolPage, ToolQuestion, ToolRow, ToolServer,
+    ToolsView,
+};
 pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,
     TreeView,
