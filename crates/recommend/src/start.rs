@@ -9,6 +9,13 @@ use serde_json::Value;
 use crate::rule::{Act, Facts, Recommendation, recommend};
 use crate::text;
 
+/// The same as in the policy that servers begin with: to go on to one of these loses nothing.
+const SAFETY_NET: &str = r#"  // All tools together
+  "all_tools": {
+    "limits": [{ "counter": "safety_net", "window": "minute", "max": 300, "scope": "session", "on_deny": "more than 300 calls in a minute: this looks like a loop" }]
+  },
+"#;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     WatchOnly,
@@ -49,9 +56,11 @@ impl Start {
                 "Every call passes and is on record; at most 300 a minute in a session, so that a loop ends."
             }
             Start::Recommended => {
-                "Tools that read pass. Those that write pass 30 times a minute for each client, those that execute 10 times, with arguments that fit their schema and open no local files. You are asked about those that destroy or pay, or whose definition looks wrong; one that only discards recordings is hidden. You are asked about every tool that the server adds later."
+                "Tools that read pass. Those that write pass 30 times a minute for each client, those that execute 10 times, with arguments that fit their schema and open no local files. You are asked about those that destroy or pay, or whose definition looks wrong; one that only discards recordings is hidden. You are asked about every tool that the server adds later. At most 300 calls a minute in a session, so that a loop ends."
             }
-            Start::ReadOnly => "Tools that read pass. Every other tool is hidden and refused.",
+            Start::ReadOnly => {
+                "Tools that read pass, at most 300 times a minute in a session. Every other tool is hidden and refused."
+            }
             Start::Locked => "Every tool is refused, until you allow it.",
         }
     }
@@ -91,6 +100,9 @@ pub fn starting_policy(start: Start, server: &str, tools: &[Facts<'_>]) -> Strin
     });
     if start == Start::Recommended {
         write_hidden(&mut file, &all);
+    }
+    if start != Start::Locked {
+        file.push_str(SAFETY_NET);
     }
     file.push_str("  \"tools\": {");
     let written = match start {

@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use callgate_policy::edit::merge;
-use callgate_policy::{AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, RefusalKind, Waived};
+use callgate_policy::{
+    AsWritten, Call, Circumstances, DEFAULT_POLICY, Judgement, NoRecordings, Policy, RefusalKind, Waived,
+    compare,
+};
 use callgate_recommend::{Act, Facts, Start, recommend, starting_policy};
 use callgate_risk::{Assessment, Confidence, RiskClass, ToolDefinition, classify};
 use proptest::prelude::*;
@@ -132,7 +135,7 @@ fn a_tool_that_comes_later_is_asked_about_and_not_let_through() {
     let policy = Policy::parse(&starting_policy(Start::Recommended, "s", &facts)).unwrap();
     assert_eq!(
         (verdict(&policy, "get_status").as_str(), verdict(&policy, "new_tool").as_str()),
-        ("passes [] None", "asked")
+        ("passes [\"300 calls per minute\"] None", "asked")
     );
 }
 
@@ -180,6 +183,10 @@ fn the_recommended_policy_reads_as_a_person_would_have_written_it() {
   "hide": [
     "clear_codegen_session"
   ],
+  // All tools together
+  "all_tools": {
+    "limits": [{ "counter": "safety_net", "window": "minute", "max": 300, "scope": "session", "on_deny": "more than 300 calls in a minute: this looks like a loop" }]
+  },
   "tools": {
     // Read (low): allowed
     "get_codegen_session": {},
@@ -193,4 +200,15 @@ fn the_recommended_policy_reads_as_a_person_would_have_written_it() {
 }
 "#
     );
+}
+
+#[test]
+fn to_go_on_from_the_policy_that_servers_begin_with_loosens_nothing() {
+    let assessment = assessed("get_status", RiskClass::Read);
+    let facts = [Facts { name: "get_status", assessment: &assessment, has_findings: false, guards: None }];
+    let before = Policy::parse(DEFAULT_POLICY).unwrap();
+    for start in Start::ALL {
+        let after = Policy::parse(&starting_policy(start, "s", &facts)).unwrap();
+        assert_eq!(compare::loosened(&before, &after), Vec::<String>::new(), "{start:?}");
+    }
 }

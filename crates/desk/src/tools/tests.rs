@@ -203,17 +203,13 @@ fn points_to_begin_with_say_what_they_change_and_what_they_newly_allow() {
     assert_eq!(
         told[1..],
         [
-            ("recommended", "4 tools change state; 1 of them was used in the last 7 days."),
-            ("read-only", "4 tools change state; 1 of them was used in the last 7 days."),
+            ("recommended", "5 tools change state; 1 of them was used in the last 7 days."),
+            ("read-only", "5 tools change state; 1 of them was used in the last 7 days."),
             ("locked", "5 tools change state; 1 of them was used in the last 7 days."),
         ]
     );
     assert!(points.iter().all(|one| one.loosened.is_empty()), "everything was allowed before");
-    assert!(
-        points[1].changes[0].starts_with("end_codegen_session: allowed → 30 calls per minute"),
-        "{:?}",
-        points[1].changes
-    );
+    assert!(points[1].changes[0].starts_with("end_codegen_session: allowed → "), "{:?}", points[1].changes);
 
     home.write_policy("play", r#"{"version":"1","default":"deny","tools":{"other":{}}}"#);
     let points = home.desk.starting_points("play").unwrap();
