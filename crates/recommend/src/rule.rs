@@ -85,7 +85,7 @@ pub fn recommend(tool: &Facts<'_>) -> Recommendation {
             tool,
             EXECUTIONS,
             true,
-            "It stays usable, and a runaway agent cannot fire it again and again; arguments that its schema does not know are refused.",
+            "It stays usable, and a runaway agent cannot fire it again and again; arguments that do not fit its schema are refused.",
         ),
         RiskClass::Destructive | RiskClass::Financial => {
             dispatched(tool).unwrap_or_else(|| grave(name, assessment.class))

@@ -9,6 +9,7 @@ pub(crate) mod log;
 pub(crate) mod own;
 pub(crate) mod rules;
 pub(crate) mod servers;
+pub(crate) mod tools;
 
 use callgate_desk::view::UiError;
 
