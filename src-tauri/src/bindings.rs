@@ -5,7 +5,7 @@ use std::path::Path;
 use tauri::Runtime;
 use tauri_specta::{Builder, collect_commands};
 
-use crate::commands::{acts, app, approvals, clients, codegen, log, own, pins, rules, servers};
+use crate::commands::{acts, app, approvals, clients, codegen, log, own, pins, rules, servers, tools};
 
 /// Every command of the window, on whatever shows it. The TypeScript is generated from this list, so neither side can drift.
 pub fn builder<R: Runtime>() -> Builder<R> {
@@ -58,6 +58,11 @@ pub fn builder<R: Runtime>() -> Builder<R> {
             rules::save_policy,
             rules::versions,
             rules::version_diff,
+            tools::tools,
+            tools::tool,
+            tools::apply_recommended,
+            tools::correct_class,
+            tools::starting_points,
             servers::servers,
             servers::usage::<tauri::Wry>,
             servers::stop_usage,

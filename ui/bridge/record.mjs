@@ -74,6 +74,10 @@ async function use(world, ask) {
   await ask('cap_advice', { target });
   for (const server of ['playwright', 'filesystem', 'slack', 'postgres', 'notes', '_default', long])
     await ask('rules', { server });
+  await ask('tools');
+  for (const tool of ['browser_click', 'browser_navigate']) await ask('tool', { server: 'playwright', tool });
+  await ask('tool', { server: 'recorder', tool: 'end_codegen_session' });
+  await ask('starting_points', { server: 'playwright' });
   const { text } = await world.invoke('rules', { server: 'playwright' });
   await ask('check_policy', { server: 'playwright', text });
   const draft = { action: 'deny', reason: null, limits: [], require: [], denyIf: [] };
@@ -153,7 +157,7 @@ async function clients(world, ask) {
 /** What is there at the first start, with clients. */
 async function begin(world, ask) {
   await ask('log_page', { filter: {}, from: { kind: 'newest' }, count: 200 });
-  for (const command of ['overview', 'settings', 'choices', 'servers', 'since_last_look', 'looked', 'strays'])
+  for (const command of ['overview', 'settings', 'choices', 'servers', 'tools', 'since_last_look', 'looked', 'strays'])
     await ask(command);
   const found = await ask('clients');
   const entries = found

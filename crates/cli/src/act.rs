@@ -289,14 +289,19 @@ pub(crate) fn end(restriction: &Restriction) -> anyhow::Result<ExitCode> {
 /// A loosening that names no server.
 pub(crate) fn ask(loosening: &Loosening, word: &str) -> anyhow::Result<ExitCode> {
     let desk = desk()?;
-    let done = match desk.loosen(loosening).map_err(told)? {
+    settle(&desk, desk.loosen(loosening).map_err(told)?, word, false)
+}
+
+/// What the desk did, or does after a yes. `first`: the server had no policy of its own before.
+pub(crate) fn settle(desk: &Desk, answer: Answer, word: &str, first: bool) -> anyhow::Result<ExitCode> {
+    let done = match answer {
         Answer::Done(done) => done,
         Answer::Ask(question) => {
             confirm::questions([&question], word)?;
             desk.confirm(&question.token).map_err(told)?
         }
     };
-    tell(&Screen::new(), &desk, &done, false);
+    tell(&Screen::new(), desk, &done, first);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -311,7 +316,7 @@ pub(crate) fn reset(server: &str, counter: &str) -> anyhow::Result<ExitCode> {
 }
 
 /// Whether a server has no policy of its own yet.
-fn is_first(desk: &Desk, server: &str) -> bool {
+pub(crate) fn is_first(desk: &Desk, server: &str) -> bool {
     !desk.home().policy(server).exists()
 }
 

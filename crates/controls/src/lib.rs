@@ -9,6 +9,7 @@
 pub mod allowance;
 pub mod approval;
 pub mod catalogue;
+pub mod classes;
 pub mod control;
 pub mod counters;
 pub mod decider;

@@ -195,7 +195,7 @@ impl Inventory<'_> {
     }
 
     /// Every server that is known without these.
-    fn servers(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
         self.servers.keys().map(String::as_str)
     }
 

@@ -37,6 +37,8 @@ pub mod supervising;
 mod tally;
 #[cfg(test)]
 mod testing;
+pub mod tool_changes;
+mod tools;
 pub mod tray;
 mod trees;
 pub mod view;

@@ -143,6 +143,16 @@ impl Home {
         self.control_dir().join("approvals.bell")
     }
 
+    /// What a person says that tools can do.
+    pub fn classes(&self) -> PathBuf {
+        self.control_dir().join("classes.json")
+    }
+
+    /// Held while the classes are read and written.
+    pub fn classes_lock(&self) -> PathBuf {
+        self.control_dir().join("classes.lock")
+    }
+
     /// What clients taught about how long they wait.
     pub fn patience(&self) -> PathBuf {
         self.control_dir().join("patience.json")

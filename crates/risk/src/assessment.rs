@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a call of the tool can do, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
 pub enum RiskClass {
     /// Retrieves; changes nothing.
     Read,
@@ -45,7 +46,8 @@ impl RiskClass {
 }
 
 /// A pure function of the class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
 pub enum RiskSeverity {
     Low,
     Medium,
@@ -65,7 +67,8 @@ impl RiskSeverity {
 }
 
 /// How much the definition itself says for the class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// Hardly anything: the class is the cautious one, and a guess.
@@ -85,6 +88,18 @@ pub enum EvidencePlace {
     Schema,
     Annotations,
     Catalogue,
+}
+
+impl EvidencePlace {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Description => "description",
+            Self::Schema => "schema",
+            Self::Annotations => "annotations",
+            Self::Catalogue => "catalogue",
+        }
+    }
 }
 
 /// A piece of the definition, word for word, and what it speaks for.

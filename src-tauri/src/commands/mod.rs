@@ -10,6 +10,7 @@ pub(crate) mod own;
 pub(crate) mod pins;
 pub(crate) mod rules;
 pub(crate) mod servers;
+pub(crate) mod tools;
 
 use callgate_desk::view::UiError;
 

@@ -1,6 +1,15 @@
 // Where the window is: "#/section/rest?query". The address is the only place where it is kept, so that a reload, the tray
 // and a link agree.
-export const sections = ['activity', 'approvals', 'servers', 'clients', 'rules', 'settings', 'welcome'] as const;
+export const sections = [
+  'activity',
+  'approvals',
+  'servers',
+  'tools',
+  'clients',
+  'rules',
+  'settings',
+  'welcome',
+] as const;
 export type Section = (typeof sections)[number];
 
 export interface Route {

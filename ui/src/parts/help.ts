@@ -82,6 +82,16 @@ export const wants: readonly Want[] = [
     command: 'callgate policy simulate',
   },
   { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
+  {
+    want: 'know what a tool can do, and what to do about it',
+    use: 'Tools, its page',
+    command: 'callgate tool',
+  },
+  {
+    want: 'begin with rules for a whole server',
+    use: 'Tools, its server, Begin with rules',
+    command: 'callgate scan',
+  },
   { want: 'see the rules of all servers at once', use: 'Rules, All servers', command: null },
   {
     want: 'change what counts for servers without rules of their own',
@@ -118,7 +128,7 @@ export const keyGroups: readonly KeyGroup[] = [
   {
     where: 'Everywhere',
     keys: [
-      { keys: ['1–5'], does: 'go to a section' },
+      { keys: ['1–7'], does: 'go to a section' },
       { keys: ['Ctrl K', '⌘ K'], does: 'go anywhere, do anything' },
       { keys: ['?'], does: 'this help' },
       { keys: ['u'], does: 'Undo, while it is offered' },
@@ -143,6 +153,13 @@ export const keyGroups: readonly KeyGroup[] = [
       { keys: ['a'], does: 'Allow, for a refused call' },
       { keys: ['r'], does: 'Revert, for a change' },
       { keys: ['.', 'Shift F10'], does: 'everything that can be done about it' },
+    ],
+  },
+  {
+    where: 'In the tools',
+    keys: [
+      { keys: ['/'], does: 'find a tool' },
+      { keys: ['Enter'], does: 'open its page' },
     ],
   },
   {

@@ -25,13 +25,15 @@ const GROUPS: &[(&str, &[&str])] = &[
             "logs",
             "ps",
             "codegen",
+            "tools",
+            "tool",
             "classify",
             "explain",
         ],
     ),
     ("Restrict, at once", &["block", "ask", "hide", "cap", "deny", "pause", "cancel", "stop"]),
     ("Loosen, after a question", &["approve", "allow", "observe", "resume", "start", "restart"]),
-    ("Rules and the record", &["policy", "counters", "settings", "export", "forget", "sweep"]),
+    ("Rules and the record", &["policy", "scan", "counters", "settings", "export", "forget", "sweep"]),
     ("What clients start", &["run"]),
 ];
 

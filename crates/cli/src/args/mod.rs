@@ -154,6 +154,12 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Look for what can keep the gate from working, and say what mends it; changes nothing
     Doctor(DoctorArgs),
+    /// Every tool that servers listed: what it can do, what your rules make of it, how it is used
+    Tools(ToolsArgs),
+    /// Everything about one tool, with the rule that is recommended for it; --apply puts that in force
+    Tool(ToolArgs),
+    /// A recommended policy for a server, or for one that a command starts
+    Scan(ScanArgs),
     /// What tools can do, told from their definitions: one JSON object a line on stdin, as docs/risk.md has it
     Classify(ClassifyArgs),
     /// Take the gate away from every client and remove Callgate's own program (asks first)

@@ -1,6 +1,9 @@
 //! Words of the commands that tell what tools can do.
 
+use std::path::PathBuf;
+
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 #[derive(Debug, Args)]
 pub(crate) struct ClassifyArgs {
@@ -10,4 +13,46 @@ pub(crate) struct ClassifyArgs {
     /// By the definitions alone, also for servers that Callgate knows
     #[arg(long)]
     pub(crate) no_catalogue: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// Only those of this server
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: Option<String>,
+    /// One JSON object a line (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolArgs {
+    /// Name of the server
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) server: String,
+    /// Name of the tool, as the server lists it
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tool: String,
+    /// Put the recommended rule in force, for this tool and no other; asks if it lets more through than now
+    #[arg(long, conflicts_with = "class")]
+    pub(crate) apply: bool,
+    /// Say what it can do, where you know better: Read, Write, Execute, Destructive, Financial; none takes it back
+    #[arg(long)]
+    pub(crate) class: Option<String>,
+    /// One JSON object (docs/json.md)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScanArgs {
+    /// A server that listed its tools before
+    #[arg(value_parser = NonEmptyStringValueParser::new(), required_unless_present = "command", conflicts_with = "command")]
+    pub(crate) server: Option<String>,
+    /// Write the policy to this file instead of printing it
+    #[arg(long, short)]
+    pub(crate) out: Option<PathBuf>,
+    /// A server's command: it is started, asked for its tools, and ended; nothing of it is kept
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }

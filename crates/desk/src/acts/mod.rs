@@ -11,6 +11,7 @@ mod inverse;
 mod loosen;
 mod obstacle;
 mod reach;
+mod recommended;
 mod restore;
 mod restrict;
 mod token_store;

@@ -256,7 +256,7 @@ impl Desk {
     }
 
     /// Ending restricts, so it holds whether it is on record or not.
-    fn note_ended(&self, now: &Moment, ended: &[Allowance]) {
+    pub(super) fn note_ended(&self, now: &Moment, ended: &[Allowance]) {
         for one in ended {
             let words = format!("ended: {}", allowing::described(one));
             let _noted = record_event(

@@ -6,11 +6,11 @@ mod drafts;
 mod effect;
 mod last_good;
 mod present;
-mod ready;
+pub(crate) mod ready;
 mod save;
 mod suggest;
 mod summary;
-mod table;
+pub(crate) mod table;
 mod trial;
 mod versions;
 

@@ -137,7 +137,7 @@ fn for_all(file: &PolicyFile) -> RuleForAll {
     }
 }
 
-pub(super) fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
+pub(crate) fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
     let definitions: BTreeMap<&str, &KnownTool> =
         listed.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     let written = names(file);

@@ -15,6 +15,7 @@ mod place;
 mod rules;
 mod servers;
 mod settings;
+mod tools;
 mod trees;
 
 pub use callgate_history::wire::{Decision, Outcome};
@@ -42,6 +43,11 @@ pub use rules::{
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use tools::{
+    AttackPattern, Confidence, RecommendedRule, RelatedTool, RiskClass, RiskSeverity, RuleAct, StartingPoint,
+    ToolArgument, ToolEvidence, ToolFinding, ToolOperation, ToolPage, ToolQuestion, ToolRow, ToolServer,
+    ToolsView,
+};
 pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,
     TreeView,

@@ -57,6 +57,11 @@ export const commands = {
 	savePolicy: (server: string, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, baseText, text })),
 	versions: (server: string) => typedError<PolicyVersionView[], UiError>(__TAURI_INVOKE("versions", { server })),
 	versionDiff: (server: string, change: number) => typedError<string, UiError>(__TAURI_INVOKE("version_diff", { server, change })),
+	tools: () => typedError<ToolsView, UiError>(__TAURI_INVOKE("tools")),
+	tool: (server: string, tool: string) => typedError<ToolPage, UiError>(__TAURI_INVOKE("tool", { server, tool })),
+	applyRecommended: (server: string, tool: string) => typedError<Answer, UiError>(__TAURI_INVOKE("apply_recommended", { server, tool })),
+	correctClass: (server: string, tool: string, chosen: RiskClass | null) => typedError<Done, UiError>(__TAURI_INVOKE("correct_class", { server, tool, chosen })),
+	startingPoints: (server: string) => typedError<StartingPoint[], UiError>(__TAURI_INVOKE("starting_points", { server })),
 	servers: () => typedError<ServerView[], UiError>(__TAURI_INVOKE("servers")),
 	/**
 	 *  What each running session takes arrives on the channel every two seconds while the window shows it; a newer question
@@ -236,6 +241,16 @@ export type ArgumentRule =
 { kind: "equals"; path: string; value: string } | 
 /**  Refuse unless the path that it names is inside this folder. */
 { kind: "onlyInside"; path: string; folder: string };
+
+/**  What was done elsewhere with tools of this kind. */
+export type AttackPattern = {
+	title: string,
+	words: string,
+	/**  Where it is on public record. */
+	source: string,
+	/**  What the gate does about it. */
+	gate: string,
+};
 
 /**  What restoring a backup would do. */
 export type BackupPreview = {
@@ -573,6 +588,15 @@ export type Condition = {
 	/**  JSON text; none for operators without a value. */
 	value: string | null,
 };
+
+/**  How much the definition itself says for the class. */
+export type Confidence = 
+/**  Hardly anything: the class is the cautious one, and a guess. */
+"low" | 
+/**  One word of it, or two that disagree. */
+"medium" | 
+/**  Name and description agree, or the tool is in the catalogue. */
+"high";
 
 /**  "7 of 10 this minute, next call passes in 41 s". */
 export type Counter = {
@@ -1141,6 +1165,20 @@ export type ReadyState = "offered" | "inForce" |
 /**  What it is about is refused already. */
 "notNeeded";
 
+export type RecommendedRule = {
+	act: RuleAct,
+	/**  For the button: "Limit". */
+	label: string,
+	words: string,
+	reason: string,
+	/**  A part of a policy, as text. */
+	text: string,
+	/**  The rules say so already, or refuse more. */
+	inForce: boolean,
+	/**  What has to be known besides, a sentence each. */
+	notes: string[],
+};
+
 /**  How much of arguments and results is kept, at most; a policy may ask for less. */
 export type Recording = "full" | "keys" | "nothing";
 
@@ -1149,6 +1187,11 @@ export type RefusedEntry = {
 	/**  None for a whole file. */
 	name: string | null,
 	why: string,
+};
+
+export type RelatedTool = {
+	name: string,
+	class: RiskClass,
 };
 
 /**  What came of removing a server. */
@@ -1205,6 +1248,26 @@ client?: string | null; reason: string | null } |
 client: string | null } | 
 /**  Codegen sessions that hold actions are not cleared before they have ended. */
 { kind: "keepRecordings"; server: string };
+
+/**  What a call of the tool can do, from the least to the most. */
+export type RiskClass = 
+/**  Retrieves; changes nothing. */
+"Read" | 
+/**  Creates or changes data, in a way that can be undone or repeated. */
+"Write" | 
+/**  Runs code, queries or processes, drives a browser or a device: what it does depends on its arguments. */
+"Execute" | 
+/**  Removes or ends something for good. */
+"Destructive" | 
+/**  Moves money, or commits to paying. */
+"Financial";
+
+/**  A pure function of the class. */
+export type RiskSeverity = "Low" | "Medium" | "High" | "Critical";
+
+export type RuleAct = "keep" | "limit" | "ask" | "hide" | 
+/**  There is no rule for it. */
+"nothing";
 
 /**  What the visual builder edits. */
 export type RuleDraft = {
@@ -1508,6 +1571,22 @@ export type StandView = "running" |
 /**  It crashed too often, or could not be started again. */
 "down";
 
+/**  A whole policy for a server to begin with. */
+export type StartingPoint = {
+	/**  "watch-only", "recommended", "read-only", "locked". */
+	id: string,
+	title: string,
+	/**  All that it refuses. */
+	caption: string,
+	text: string,
+	/**  "6 tools change state; 2 of them were used in the last 7 days." */
+	words: string,
+	/**  The tools that change, those in use first: a line each, at most 60. */
+	changes: string[],
+	/**  What it newly allows; empty if it opens nothing. */
+	loosened: string[],
+};
+
 /**  What is there to clean up. */
 export type Strays = {
 	leftovers: LeftoverView[],
@@ -1573,6 +1652,15 @@ export type ToolAccess =
 /**  There is no usable policy. */
 { kind: "unknown" };
 
+export type ToolArgument = {
+	/**  As conditions name it: "options.outputPath". */
+	name: string,
+	/**  "text", "one of 3", "list of text". */
+	kind: string,
+	required: boolean,
+	about: string,
+};
+
 export type ToolChoice = {
 	server: string,
 	tool: string,
@@ -1582,6 +1670,85 @@ export type ToolDifference = {
 	tool: string,
 	more: number,
 	fewer: number,
+};
+
+export type ToolEvidence = {
+	/**  "name", "description", "schema", "annotations", "catalogue". */
+	place: string,
+	quote: string,
+	suggests: RiskClass,
+};
+
+/**  Something that should not be in a definition. */
+export type ToolFinding = {
+	code: string,
+	place: string,
+	quote: string,
+	explanation: string,
+};
+
+export type ToolOperation = {
+	argument: string,
+	value: string,
+	class: RiskClass,
+};
+
+/**  All that is told of one tool. */
+export type ToolPage = {
+	row: ToolRow,
+	title: string | null,
+	description: string,
+	/**  Which server, and by what it is known. */
+	provider: string,
+	/**  What the definition or the catalogue says, where a person says otherwise. */
+	told: RiskClass | null,
+	reason: string,
+	evidence: ToolEvidence[],
+	uncertain: string[],
+	/**  "reads private data". */
+	flags: string[],
+	operations: ToolOperation[],
+	findings: ToolFinding[],
+	/**  How far a call reaches, and whether it can be taken back. */
+	undo: string,
+	recommended: RecommendedRule,
+	/**  Which part of the policy decides: "the default". */
+	from: string,
+	/**  Its own rule as it is written; none if it has none. */
+	current: string | null,
+	arguments: ToolArgument[],
+	/**  Tools of the same thing: start, get, end, clear. */
+	related: RelatedTool[],
+	attacks: AttackPattern[],
+	questions: ToolQuestion[],
+	/**  Calls before this time are not counted; none if all are. */
+	countedSinceMs: number | null,
+};
+
+export type ToolQuestion = {
+	question: string,
+	answer: string,
+};
+
+export type ToolRow = {
+	server: string,
+	name: string,
+	/**  How its description begins. */
+	about: string,
+	class: RiskClass,
+	severity: RiskSeverity,
+	confidence: Confidence,
+	/**  The class is what a person said. */
+	corrected: boolean,
+	/**  Things that should not be in its definition. */
+	findings: number,
+	/**  None, if the policy cannot be used. */
+	state: ToolState | null,
+	/**  Its rule in words. */
+	words: string,
+	calls: number,
+	refused: number,
+	lastCallMs: number | null,
 };
 
 /**  A tool, or a pattern of tools, and what the rules make of it. */
@@ -1608,7 +1775,29 @@ export type ToolRule = {
 	lastCallMs: number | null,
 };
 
+export type ToolServer = {
+	name: string,
+	/**  As the catalogue calls it, by what was installed: "Playwright MCP". */
+	known: string | null,
+	/**  When this list was seen for the first time; none if it never listed any. */
+	listedMs: number | null,
+	tools: number,
+	critical: number,
+	/**  Its list was too long to be kept. */
+	cut: boolean,
+	/**  Its policy cannot be used: nothing can be said of states. */
+	problem: string | null,
+};
+
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  All tools of all servers, as they were listed last. */
+export type ToolsView = {
+	servers: ToolServer[],
+	tools: ToolRow[],
+	/**  What a person said of classes cannot be read, and why: they are as the definitions have them. */
+	problem: string | null,
+};
 
 /**  The process tree of one running session. */
 export type TreeView = {

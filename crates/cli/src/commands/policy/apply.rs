@@ -1,17 +1,16 @@
 //! `policy apply`: a policy from elsewhere into a server's own, with what it changes shown first.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use callgate_controls::Disk;
 use callgate_controls::catalogue::{self, Catalogue};
 use callgate_desk::change::Change;
 use callgate_desk::inventory::Purpose;
+use callgate_desk::tool_changes::{self, WEEK_MS};
 use callgate_home::Home;
+use callgate_policy::Policy;
 use callgate_policy::edit::{EditError, Edited, merge, replace};
 use callgate_policy::lint::lint;
-use callgate_policy::{Circumstances, NoRecordings, Policy, Waived};
-use callgate_review::{ToolChange, impact};
+use callgate_review::ToolChange;
 use jiff::Timestamp;
 
 use super::check::print_problem;
@@ -22,8 +21,6 @@ use crate::change;
 use crate::commands::log;
 use crate::screen::{self, Screen};
 
-/// What counts as "in use".
-const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// More lines than this say less.
 const SHOWN: usize = 60;
 
@@ -80,41 +77,17 @@ fn warn(screen: &Screen, home: &Home, args: &ApplyArgs, planned: &Change) {
 fn show(screen: &Screen, home: &Home, server: &str, planned: &Change) -> anyhow::Result<()> {
     let now_ms = Timestamp::now().as_millisecond();
     let history = log::current(home)?;
-    let uses = history.tool_use(server, now_ms - WEEK_MS)?;
-    let mut usage: BTreeMap<String, u64> = BTreeMap::new();
-    let mut clients: BTreeSet<&str> = BTreeSet::new();
-    for tool_use in &uses {
-        *usage.entry(tool_use.tool.clone()).or_default() += tool_use.calls;
-        clients.insert(&tool_use.client);
-    }
-    let listed = catalogue::read(home, server)?.map(|known| known.tools).unwrap_or_default();
-    let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
-    let clients: Vec<&str> = clients.into_iter().collect();
-    let files = Disk::new();
-    let circumstances =
-        Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
-    let old =
-        Policy::parse(planned.before().text()).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    let in_force = planned.before().text();
     let new = Policy::parse(&planned.edited().text)?;
-    let changes = impact(&old, &new, &tools, &usage, &clients, &circumstances);
-    if changes.is_empty() {
-        screen.line("No tool that is known changes its state.");
-    }
-    let width = changes.iter().map(|change| change.tool.chars().count()).max().unwrap_or(0).min(40);
-    for change in changes.iter().take(SHOWN) {
+    let changes = tool_changes::between(home, &history, server, in_force, &new, now_ms)?;
+    let width = changes.all.iter().map(|change| change.tool.chars().count()).max().unwrap_or(0).min(40);
+    for change in changes.all.iter().take(SHOWN) {
         screen.line(&line(screen, change, width));
     }
-    if changes.len() > SHOWN {
-        screen.line(&format!("… and {} more", changes.len() - SHOWN));
+    if changes.all.len() > SHOWN {
+        screen.line(&format!("… and {} more", changes.all.len() - SHOWN));
     }
-    let used = changes.iter().filter(|change| change.used > 0).count();
-    screen.line(&format!(
-        "{} {} state; {used} of them {} used in the last 7 days.",
-        screen::count(changes.len(), "tool"),
-        if changes.len() == 1 { "changes" } else { "change" },
-        if used == 1 { "was" } else { "were" },
-    ));
-    let in_force = planned.before().text();
+    screen.line(&changes.words());
     let difference = simulate::difference(home, &history, server, in_force, new, now_ms - WEEK_MS)?;
     simulate::print(screen, server, &difference);
     Ok(())

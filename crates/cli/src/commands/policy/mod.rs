@@ -54,7 +54,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 }
 
 /// Prints a text, or writes it to a file that is not there yet.
-fn hand_out(text: &str, out: Option<&Path>) -> anyhow::Result<()> {
+pub(super) fn hand_out(text: &str, out: Option<&Path>) -> anyhow::Result<()> {
     let Some(path) = out else {
         Screen::new().line(text.trim_end());
         return Ok(());

@@ -48,7 +48,7 @@ const fn row(tool: &'static str, conditions: &'static [Condition]) -> Row {
 }
 
 /// A tool that a server lists, as far as it matters here.
-pub(super) struct Listed {
+pub(crate) struct Listed {
     name: String,
     arguments: BTreeSet<String>,
 }
@@ -101,6 +101,28 @@ pub(super) fn apply(
         return Err(DeskError::BadInput(nothing));
     }
     Ok(merge(text, &part(&rules))?)
+}
+
+/// Ready-made rules that go without a question into a recommended one: they need no folder, and refuse nothing that is for the web.
+const GUARDS: &[&str] = &["web-only"];
+
+/// What these ask of the arguments of one tool, as members of its rule. A rule that refuses the tool as a whole is none.
+pub(crate) fn guards(tools: &[Listed], tool: &str) -> Map<String, Value> {
+    let rules = all().filter(|ready| GUARDS.contains(&ready.id)).flat_map(|ready| ready.rules(tools, FOLDER));
+    let its = rules.filter(|(section, name, _)| *section == "tools" && name == tool);
+    let members = its.filter_map(|(.., rule)| match rule {
+        Value::Object(members) if !members.contains_key("action") => Some(members),
+        _ => None,
+    });
+    members.flatten().collect()
+}
+
+/// Titles of the rules that take a folder and are about this tool: a person has to choose one.
+pub(crate) fn folder_rules(tools: &[Listed], tool: &str) -> Vec<&'static str> {
+    let about = |ready: &&Ready| {
+        ready.takes_folder() && ready.rules(tools, FOLDER).iter().any(|(_, name, _)| name == tool)
+    };
+    all().filter(about).map(|ready| ready.title).collect()
 }
 
 /// One rule for each tool or setting.

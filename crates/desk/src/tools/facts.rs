@@ -1,0 +1,84 @@
+//! What one server's tools can do: what it listed last, the catalogue where the server is a known one, and what a person corrected.
+
+use std::collections::BTreeMap;
+
+use callgate_controls::catalogue::KnownTool;
+use callgate_recommend::{Facts, Recommendation, recommend};
+use callgate_risk::{Assessment, KnownServer, RiskClass, ScanFinding, ToolDefinition, classify, scan};
+use serde_json::{Map, Value};
+
+use crate::rules::ready;
+
+/// One tool.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) name: String,
+    pub(super) definition: Value,
+    pub(super) assessment: Assessment,
+    pub(super) findings: Vec<ScanFinding>,
+    /// What was told before a person said otherwise.
+    pub(super) told: Option<RiskClass>,
+    guards: Map<String, Value>,
+}
+
+/// Every tool of one list, in its order.
+pub(super) fn read(
+    server: &str,
+    known: Option<&'static KnownServer>,
+    listed: &[KnownTool],
+    corrected: Option<&BTreeMap<String, String>>,
+) -> Vec<Tool> {
+    let read = |tool: &KnownTool| one(server, known, tool, corrected.and_then(|all| all.get(&tool.name)));
+    let mut tools: Vec<Tool> = listed.iter().map(read).collect();
+    let arguments: Vec<ready::Listed> = listed.iter().map(ready::Listed::from).collect();
+    for tool in &mut tools {
+        tool.guards = ready::guards(&arguments, &tool.name);
+    }
+    tools
+}
+
+fn one(
+    server: &str,
+    known: Option<&'static KnownServer>,
+    listed: &KnownTool,
+    corrected: Option<&String>,
+) -> Tool {
+    // One that is nested too deep is judged by its name.
+    let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
+    let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default();
+    let tool = ToolDefinition {
+        server,
+        name: &listed.name,
+        title: text("title"),
+        description: text("description"),
+        input_schema: definition.get("inputSchema"),
+        annotations: definition.get("annotations"),
+    };
+    let mut assessment = known.and_then(|known| known.assess(&tool)).unwrap_or_else(|| classify(&tool));
+    let findings = scan(&tool);
+    let class = corrected.and_then(|class| RiskClass::from_name(class));
+    let told = class.map(|class| {
+        assessment.severity = class.severity();
+        std::mem::replace(&mut assessment.class, class)
+    });
+    Tool { name: listed.name.clone(), definition, assessment, findings, told, guards: Map::new() }
+}
+
+impl Tool {
+    pub(super) fn facts(&self) -> Facts<'_> {
+        Facts {
+            name: &self.name,
+            assessment: &self.assessment,
+            has_findings: !self.findings.is_empty(),
+            guards: Some(&self.guards),
+        }
+    }
+
+    pub(super) fn recommended(&self) -> Recommendation {
+        recommend(&self.facts())
+    }
+
+    pub(super) fn text(&self, key: &str) -> &str {
+        self.definition.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+}

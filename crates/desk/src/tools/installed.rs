@@ -1,0 +1,55 @@
+//! Which servers are known ones, by what was installed: the commands of clients' entries, of `servers.json` and of sessions that run.
+//!
+//! What a server says of itself does not count, nor what a person called it: both can be anybody's.
+
+use std::collections::BTreeMap;
+
+use callgate_clients::survey::{State, entries, everything};
+use callgate_clients::{ledger, own};
+use callgate_home::running;
+use callgate_risk::KnownServer;
+
+use crate::Desk;
+
+/// What is started under each server's name.
+#[derive(Debug, Default)]
+pub(super) struct Installed(BTreeMap<String, Vec<Vec<String>>>);
+
+impl Installed {
+    pub(super) fn read(desk: &Desk) -> Installed {
+        let mut all = Installed::default();
+        let ledger = ledger::read(desk.home.path()).unwrap_or_default();
+        for entry in entries(&everything(desk.wiring.machine(), &[], &ledger)) {
+            let Some(local) = entry.local() else { continue };
+            let server = match &entry.state {
+                State::Protected { server } => server,
+                State::Open | State::NotCoverable(_) => &entry.key.name,
+            };
+            all.add(server, local.words().map(str::to_owned).collect());
+        }
+        for (server, command) in own::commands(desk.home.path()).unwrap_or_default() {
+            all.add(&server, command);
+        }
+        for lease in running(&desk.home) {
+            all.add(&lease.server, lease.command);
+        }
+        all
+    }
+
+    fn add(&mut self, server: &str, command: Vec<String>) {
+        self.0.entry(server.to_owned()).or_default().push(command);
+    }
+
+    /// The known server that all commands of this name start; none if they start different ones.
+    pub(super) fn known(&self, server: &str) -> Option<&'static KnownServer> {
+        let commands = self.0.get(server)?;
+        let mut known = commands.iter().map(|command| of_command(command));
+        let first = known.next()??;
+        known.all(|other| other.is_some_and(|other| std::ptr::eq(other, first))).then_some(first)
+    }
+}
+
+/// By the words that start a server.
+pub(super) fn of_command(command: &[String]) -> Option<&'static KnownServer> {
+    KnownServer::by_command(&command.iter().map(String::as_str).collect::<Vec<_>>())
+}

@@ -1,0 +1,253 @@
+//! The tools that servers listed: what each can do, what the rules make of it, how it is used, and the rule that fits it.
+//!
+//! A known server is told by what was installed. What a person says of a class wins, and is kept; no gate decides by classes.
+
+mod answers;
+mod arguments;
+mod attacks;
+mod facts;
+mod installed;
+mod page;
+mod start;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use callgate_controls::catalogue::{self, Catalogue, KnownTool};
+use callgate_controls::classes::{self, Classes};
+use callgate_history::{History, ToolsSeen};
+use callgate_journal::{EventKind, record_event};
+use callgate_policy::file::PolicyFile;
+use callgate_recommend::Recommendation;
+use callgate_risk::{KnownServer, RiskClass, RiskSeverity};
+use callgate_text::name;
+
+use crate::change::CurrentPolicy;
+use crate::rules::table;
+use crate::view::{Done, StartingPoint, ToolPage, ToolRow, ToolRule, ToolServer, ToolsView};
+use crate::{Desk, DeskError};
+use facts::Tool;
+use installed::Installed;
+
+/// Somebody waits for the table; calls that are older than this reaches, over all servers, are not counted.
+const PATIENCE: Duration = Duration::from_millis(400);
+const LEAST_PATIENCE: Duration = Duration::from_millis(15);
+/// Of a description in the table, in characters.
+const ABOUT: usize = 160;
+
+/// One server at one moment.
+struct Server {
+    name: String,
+    known: Option<&'static KnownServer>,
+    listed: Option<Catalogue>,
+    tools: Vec<Tool>,
+    /// By tool; empty if the policy cannot be used.
+    rules: BTreeMap<String, ToolRule>,
+    policy: Option<CurrentPolicy>,
+    problem: Option<String>,
+    seen: ToolsSeen,
+}
+
+impl Desk {
+    /// Every tool of this server, or of all that are known.
+    pub fn tools(&self, server: Option<&str>) -> Result<ToolsView, DeskError> {
+        let (corrected, problem) = self.corrected();
+        let installed = Installed::read(self);
+        let names: BTreeSet<String> = match server {
+            Some(server) => [server.to_owned()].into(),
+            None => self.inventory().servers().map(str::to_owned).collect(),
+        };
+        let history = History::open_reader(&self.home)?;
+        let patience = (PATIENCE / u32::try_from(names.len().max(1)).unwrap_or(u32::MAX)).max(LEAST_PATIENCE);
+        let mut view = ToolsView { problem, ..ToolsView::default() };
+        for name in names {
+            let server = self.server_tools(&history, &installed, &corrected, &name, patience)?;
+            let rows: Vec<ToolRow> = server.tools.iter().map(|tool| server.row(tool)).collect();
+            view.servers.push(server.summary(&rows));
+            view.tools.extend(rows);
+        }
+        Ok(view)
+    }
+
+    /// All that is told of one tool that its server listed.
+    pub fn tool(&self, server: &str, tool: &str) -> Result<ToolPage, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, _) = self.corrected();
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, PATIENCE)?;
+        page::of(&read, read.find(tool)?)
+    }
+
+    /// What a person says that a tool can do; none: as its definition says. Nothing is decided by it, so that also a lower class
+    /// lets nothing through: what is recommended changes.
+    pub fn correct_class(
+        &self,
+        server: &str,
+        tool: &str,
+        class: Option<RiskClass>,
+    ) -> Result<Done, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, problem) = self.corrected();
+        if let Some(problem) = problem {
+            return Err(DeskError::Conflict(problem));
+        }
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
+        let found = read.find(tool)?;
+        let before = found.assessment.class;
+        let after = class.unwrap_or(found.told.unwrap_or(before));
+        classes::set(&self.home, server, tool, class.map(RiskClass::name))
+            .map_err(|error| DeskError::disk("the class cannot be kept", error))?;
+        let whose = if class.is_some() { "as you say" } else { "as its definition says" };
+        let words = format!(
+            "{} on {} counts as {} ({}), {whose}",
+            name(tool),
+            name(server),
+            after.name(),
+            after.severity().name().to_lowercase()
+        );
+        let noted = format!("{words}; before: {}", before.name());
+        let _noted = record_event(
+            &self.home,
+            self.clock.now().wall_ms,
+            EventKind::Note,
+            Some(server),
+            Some(self.origin),
+            &noted,
+        );
+        Ok(Done::said(words, Some(server)))
+    }
+
+    /// Whole policies for a server to begin with, each with what it would change.
+    pub fn starting_points(&self, server: &str) -> Result<Vec<StartingPoint>, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, _) = self.corrected();
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
+        start::points(self, &history, &read)
+    }
+
+    /// The recommended policy for a list of tools that this command listed, whatever its server is called.
+    pub fn recommended_policy(&self, server: &str, command: &[String], listed: &[KnownTool]) -> String {
+        start::recommended(server, &facts::read(server, installed::of_command(command), listed, None))
+    }
+
+    /// The recommended policy for a server, from what it listed last.
+    pub fn recommended_policy_of(&self, server: &str) -> Result<String, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, _) = self.corrected();
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
+        read.list()?;
+        Ok(start::recommended(server, &read.tools))
+    }
+
+    pub(crate) fn recommended_rule(&self, server: &str, tool: &str) -> Result<Recommendation, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, _) = self.corrected();
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
+        Ok(read.find(tool)?.recommended())
+    }
+
+    fn corrected(&self) -> (Classes, Option<String>) {
+        match classes::read(&self.home) {
+            Ok(classes) => (classes, None),
+            Err(error) => {
+                let path = self.home.classes();
+                let problem = format!(
+                    "{} cannot be read, so classes are as definitions have them: {error}. Mend it, or remove it",
+                    path.display()
+                );
+                (Classes::new(), Some(problem))
+            }
+        }
+    }
+
+    fn server_tools(
+        &self,
+        history: &History,
+        installed: &Installed,
+        corrected: &Classes,
+        server: &str,
+        patience: Duration,
+    ) -> Result<Server, DeskError> {
+        let known = installed.known(server);
+        // What a server listed is for people; without it there is nothing to tell.
+        let listed = catalogue::read(&self.home, server).ok().flatten();
+        let entries = listed.as_ref().map(|listed| listed.tools.as_slice()).unwrap_or_default();
+        let tools = facts::read(server, known, entries, corrected.get(server));
+        let seen =
+            if patience.is_zero() { ToolsSeen::default() } else { history.tools_seen(server, patience)? };
+        let policy = CurrentPolicy::read(&self.home, server);
+        let file = policy
+            .as_ref()
+            .map_err(ToString::to_string)
+            .and_then(|policy| PolicyFile::parse(policy.text()).map_err(|report| report.headline()));
+        let (rules, problem) = match file {
+            Ok(file) => (table::tools(&file, entries, &seen), None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        let rules = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
+        Ok(Server {
+            name: server.to_owned(),
+            known,
+            listed,
+            tools,
+            rules,
+            policy: policy.ok(),
+            problem,
+            seen,
+        })
+    }
+}
+
+impl Server {
+    fn list(&self) -> Result<&Catalogue, DeskError> {
+        self.listed.as_ref().ok_or_else(|| {
+            DeskError::NotFound(format!(
+                "{} has listed no tools yet: start it once in its client, or test it in Clients",
+                name(&self.name)
+            ))
+        })
+    }
+
+    fn find(&self, tool: &str) -> Result<&Tool, DeskError> {
+        self.list()?;
+        self.tools.iter().find(|one| one.name == tool).ok_or_else(|| {
+            DeskError::NotFound(format!("{} did not list {:?} last", name(&self.name), name(tool)))
+        })
+    }
+
+    fn row(&self, tool: &Tool) -> ToolRow {
+        let rule = self.rules.get(&tool.name);
+        let hits = self.seen.tools.get(&tool.name).cloned().unwrap_or_default();
+        ToolRow {
+            server: self.name.clone(),
+            name: tool.name.clone(),
+            about: tool.text("description").trim().chars().take(ABOUT).collect(),
+            class: tool.assessment.class,
+            severity: tool.assessment.severity,
+            confidence: tool.assessment.confidence,
+            corrected: tool.told.is_some(),
+            findings: u32::try_from(tool.findings.len()).unwrap_or(u32::MAX),
+            state: rule.map(|rule| rule.state),
+            words: rule
+                .map_or_else(|| "refused: the policy cannot be used".to_owned(), |rule| rule.words.clone()),
+            calls: hits.calls,
+            refused: hits.refused,
+            last_call_ms: hits.last_ms,
+        }
+    }
+
+    fn summary(&self, rows: &[ToolRow]) -> ToolServer {
+        let critical = rows.iter().filter(|row| row.severity == RiskSeverity::Critical).count();
+        ToolServer {
+            name: self.name.clone(),
+            known: self.known.map(|known| known.server.clone()),
+            listed_ms: self.listed.as_ref().map(|listed| listed.seen_ms),
+            tools: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+            critical: u32::try_from(critical).unwrap_or(u32::MAX),
+            cut: self.listed.as_ref().is_some_and(|listed| listed.cut),
+            problem: self.problem.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
