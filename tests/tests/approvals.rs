@@ -255,7 +255,7 @@ fn equal_calls_are_one_card_and_one_yes_lets_one_of_them_through() {
     let next = eventually("the other one asks anew", SOON, || {
         world.open().into_iter().find(|one| one.id != card.id)
     });
-    assert_eq!(world.runs(), 1);
+    eventually("one of them runs", SOON, || (world.runs() == 1).then_some(()));
     world.decide(&next, &Verdict::Deny(None));
     let said = [world.said(1), world.said(2)];
     assert_eq!(said.iter().filter(|said| said.contains("danger ran")).count(), 1, "{said:?}");

@@ -278,7 +278,7 @@ fn a_card_whose_gates_are_gone_says_so_and_a_late_click_does_nothing() {
 fn a_new_card_says_what_is_different_while_the_first_one_waits_and_after_a_no() {
     let mut place = Place::new();
     let first = place.ask(1);
-    assert_eq!(place.difference(first.clone()), None);
+    assert_eq!(place.difference(first), None);
     let asked = place.ask(2);
     let words = "its arguments are not those of the call that waits already";
     assert_eq!(place.difference(asked).as_deref(), Some(words));

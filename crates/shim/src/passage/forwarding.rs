@@ -38,8 +38,11 @@ impl Passage<'_> {
         if request.request.is_tool_call() {
             let client = relay.client.name();
             relay.codegen.sent(&call, &client, name, *args);
-            let loops = self.admission.rules.policy.loops(&client, name, wall_ms());
-            relay.loops.sent(call.seq(), (name, *args), &loops);
+            let policy = &self.admission.rules.policy;
+            if policy.speaks_of_loops() {
+                let loops = policy.loops(&client, name, wall_ms());
+                relay.loops.sent(call.seq(), (name, *args), &loops);
+            }
         }
         let lasting = *method == "subscriptions/listen";
         let mut pending =
