@@ -71,7 +71,7 @@ pub fn recommend(tool: &Facts<'_>) -> Recommendation {
     match assessment.class {
         RiskClass::Read => Recommendation::of(
             Act::Keep,
-            named(name, json!({})),
+            named(name, &json!({})),
             "allowed",
             "It changes nothing. Naming it keeps it allowed where what is not named is refused.",
         ),
@@ -122,12 +122,12 @@ fn grave(name: &str, class: RiskClass) -> Recommendation {
 }
 
 fn asked(name: &str, reason: &'static str) -> Recommendation {
-    Recommendation::of(Act::Ask, named(name, json!({ "action": "ask" })), "asked about", reason)
+    Recommendation::of(Act::Ask, named(name, &json!({ "action": "ask" })), "asked about", reason)
 }
 
 fn limited(tool: &Facts<'_>, max: u32, checked: bool, reason: &'static str) -> Recommendation {
     let (rule, words) = limits(tool, max, checked);
-    Recommendation::of(Act::Limit, named(tool.name, Value::Object(rule)), words, reason)
+    Recommendation::of(Act::Limit, named(tool.name, &Value::Object(rule)), words, reason)
 }
 
 fn limits(tool: &Facts<'_>, max: u32, checked: bool) -> (Map<String, Value>, String) {
@@ -190,7 +190,7 @@ fn dispatched(tool: &Facts<'_>) -> Option<Recommendation> {
         listed.join(", ")
     ));
     let reason = "It does several things, chosen by an argument: a person looks at the calls that cannot be undone, and the others pass.";
-    Some(Recommendation::of(Act::Ask, named(tool.name, Value::Object(rule)), words, reason))
+    Some(Recommendation::of(Act::Ask, named(tool.name, &Value::Object(rule)), words, reason))
 }
 
 /// As conditions name it; none for a name that they cannot write.
@@ -204,6 +204,6 @@ fn argument_path(argument: &str) -> Option<String> {
     writable.then(|| format!("args[\"{argument}\"]"))
 }
 
-fn named(name: &str, rule: Value) -> Value {
+fn named(name: &str, rule: &Value) -> Value {
     json!({ "tools": { name: rule } })
 }
