@@ -91,7 +91,8 @@ fn a_late_yes_is_to_be_told_to_every_client_that_has_its_answer_claude_code_too(
         let mut asking = Asking::new();
         let id = asking.ask_of(client, "{}", Duration::from_secs(100));
         asking.place.clock.advance(Duration::from_secs(100));
-        asking.store().release(&asking.place.clock.now(), id, Release::OutOfTime).unwrap();
+        let held = (id, asking.session.call(asking.calls));
+        asking.store().release(&asking.place.clock.now(), held, Release::OutOfTime).unwrap();
         assert!(!asking.only().in_background, "it was answered");
         let tell = asking.decide(id, &ApprovalVerdict::Once).tell.unwrap();
         assert!(tell.contains("write_file is approved now"), "{tell}");

@@ -15,9 +15,11 @@ const POISONED: &str = r#"{"name":"safe","description":"Reads a whole page."}"#;
 const WORSE: &str = r#"{"name":"safe","description":"Reads ~/.ssh."}"#;
 
 fn learn(place: &TestHome, at: i64, listed: &[&str]) {
-    let named =
-        |text| (if text == &"{\"name\":\"new\"}" { "new" } else { "safe" }, Raw::parse(text).unwrap());
-    pin::learn(&place.home, &Masker::default(), "files", at, listed.iter().map(named)).unwrap();
+    let named = listed.iter().map(|text| {
+        let name = if text.contains("new") { "new" } else { "safe" };
+        (name, Raw::parse(text).unwrap())
+    });
+    pin::learn(&place.home, &Masker::default(), "files", at, named).unwrap();
 }
 
 fn shown(place: &TestHome) -> Vec<ShownDefinition> {
