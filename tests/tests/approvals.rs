@@ -726,7 +726,7 @@ fn a_call_that_is_asked_about_anew_has_no_more_time_than_its_client_gives_it() {
 #[test]
 fn a_client_that_hangs_up_by_its_clock_while_a_call_is_held_is_answered_sooner_next_time() {
     let mut world = World::new(ASKED);
-    assert_eq!(patience::hold(&world.home, "tester"), patience::UNKNOWN);
+    assert_eq!(patience::hold(&world.home, "tester", callgate_tests::gate::SERVER), patience::UNKNOWN);
     for _ in 0..2 {
         let sent = Instant::now();
         world.call(1, "a");
@@ -737,7 +737,10 @@ fn a_client_that_hangs_up_by_its_clock_while_a_call_is_held_is_answered_sooner_n
         world.session = world.bench.session("", &[]).unwrap();
         world.ping();
     }
-    assert_eq!(patience::hold(&world.home, "tester"), Duration::from_millis(3_750));
+    assert_eq!(
+        patience::hold(&world.home, "tester", callgate_tests::gate::SERVER),
+        Duration::from_millis(3_750)
+    );
 }
 
 #[test]
