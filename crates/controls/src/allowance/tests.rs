@@ -1,5 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+use callgate_home::atomic;
 use callgate_home::clock::{Clock, ManualClock};
 use proptest::prelude::*;
 
