@@ -67,11 +67,10 @@ impl Desk {
     }
 
     pub(crate) fn ask_to_accept(&self, server: &str, shown: &[ShownDefinition]) -> Result<Answer, DeskError> {
-        let view = self.pins(Some(server))?.into_iter().find_map(|one| match one.problem {
-            Some(problem) => Some(Err(unreadable(server, &problem))),
-            None => Some(Ok(one)),
-        });
-        let Some(view) = view.transpose()? else { return Ok(nothing_new(server)) };
+        let Some(view) = self.pins(Some(server))?.into_iter().next() else { return Ok(nothing_new(server)) };
+        if let Some(problem) = &view.problem {
+            return Err(unreadable(server, problem));
+        }
         let is_shown =
             |one: &&PinView| shown.iter().any(|shown| shown.tool == one.tool && shown.digest == one.digest);
         let meant: Vec<&PinView> = view.waiting.iter().filter(is_shown).collect();

@@ -56,7 +56,8 @@ fn told(home: &Home, path: PathBuf, read: Result<pin::Pins, callgate_home::Store
             pins.waiting()
                 .filter(|one| one.before.is_some())
                 .for_each(|one| *tools.entry(one.tool).or_default() += 1);
-            Told { path, server: Some(pins.server.clone()), changed: Ok(tools.len() as u64) }
+            let changed = Ok(tools.len() as u64);
+            Told { path, server: Some(pins.server), changed }
         }
         Err(error) => Told { server: named_by(home, &path), path, changed: Err(error.to_string()) },
     }

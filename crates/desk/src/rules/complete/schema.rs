@@ -53,7 +53,7 @@ pub(super) fn values(path: &[Step]) -> Vec<Allowed> {
             other => (other.to_string(), false),
         };
         let is_known = found.iter().any(|known| known.text == text && known.quoted == quoted);
-        if !is_known && !(cannot_ask && text == "ask") {
+        if !(is_known || cannot_ask && text == "ask") {
             found.push(Allowed { text, quoted, detail });
         }
     };
