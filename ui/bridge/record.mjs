@@ -80,7 +80,7 @@ async function use(world, ask) {
   await ask('starting_points', { server: 'playwright' });
   const { text } = await world.invoke('rules', { server: 'playwright' });
   await ask('check_policy', { server: 'playwright', text });
-  const draft = { action: 'deny', reason: null, limits: [], require: [], denyIf: [] };
+  const draft = { action: 'deny', reason: null, limits: [], require: [], denyIf: [], askIf: [] };
   const stricter = await ask('draft_rule', { text, target, draft });
   await ask('draft_default', { text, action: 'deny' });
   await ask('draft_ready', { server: 'filesystem', text, id: 'files-inside', folder: '/srv/tests' });

@@ -8,5 +8,7 @@ import { tauriBackend } from './lib/backend';
 const target = document.getElementById('app');
 const props = { app: new AppState(tauriBackend()) };
 if (target && new URLSearchParams(location.search).has('approvals'))
-  void import('./ApprovalWindow.svelte').then(({ default: ApprovalWindow }) => mount(ApprovalWindow, { target, props }));
+  void import('./ApprovalWindow.svelte').then(({ default: ApprovalWindow }) =>
+    mount(ApprovalWindow, { target, props }),
+  );
 else if (target) mount(App, { target, props });

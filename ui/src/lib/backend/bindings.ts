@@ -405,6 +405,11 @@ export type CapChoice = {
 	advised: boolean,
 };
 
+export type Case = {
+	conditions: Condition[],
+	reason: string | null,
+};
+
 /**  A change of a server's rules. */
 export type ChangeLine = {
 	/**  Its place among the calls. */
@@ -573,11 +578,6 @@ export type Completion = {
 	/**  Replaces the text from this UTF-16 offset to the cursor. */
 	from: number,
 	apply: string,
-};
-
-export type Case = {
-	conditions: Condition[],
-	reason: string | null,
 };
 
 export type Condition = {
@@ -1544,13 +1544,13 @@ export type SettingsView = {
 
 export type Severity = "error" | "warning";
 
-/**  Since the window was last in front of somebody. */
 /**  A definition that a person was shown. */
 export type ShownDefinition = {
 	tool: string,
 	digest: string,
 };
 
+/**  Since the window was last in front of somebody. */
 export type SinceLastLook = {
 	sinceMs: number,
 	calls: number,
