@@ -241,7 +241,7 @@ export const checks = () => ({
       on(env, {}, async (page) => {
         await page.getByTestId('rules-default').getByTestId('rule-open').click();
         await page.getByTestId('builder').getByRole('heading', { name: 'Default' }).waitFor();
-        assert.equal(await page.getByTestId('builder-action-ask').count(), 0);
+        assert.equal(await page.getByTestId('builder-action-ask').count(), 1);
         await page.getByTestId('builder-action-deny').check({ force: true });
         await page.getByTestId('builder-words').getByText('Tools that no rule names are refused.').waitFor();
         await page

@@ -364,7 +364,7 @@ export const checks = () => ({
       await page.getByTestId('rail-activity').focus();
       for (const [key, section] of [
         ['3', 'servers'],
-        ['5', 'rules'],
+        ['6', 'rules'],
         ['1', 'activity'],
       ]) {
         await page.keyboard.press(key);
