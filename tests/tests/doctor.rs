@@ -171,6 +171,14 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
+    ("pins-broken", "warning", "Remove the file", |person| ours(person, "pins/nobody.json", "{")),
+    ("definition-changed", "warning", "callgate pins a", |person| {
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let changed = json!([{ "digest": new, "definition": r#"{"name":"get"}"#, "seen_ms": 1 }]);
+        let tool = json!({ "accepted": [old], "definition": "", "changed": changed });
+        let pins = json!({ "server": "a", "tools": { "get": tool } });
+        ours(person, "pins/a.json", &pins.to_string());
+    }),
     ("paused", "problem", "callgate resume a", |person| {
         assert_eq!(person.run(&["pause", "a", "--new"]).code, Some(0))
     }),
