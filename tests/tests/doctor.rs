@@ -171,7 +171,7 @@ const OF_THE_HOME: &[Fault] = &[
     ("policy-default-missing", "problem", "callgate policy default --restore", |person| {
         remove(person, &[".callgate/policies/_default.json"])
     }),
-    ("pins-broken", "warning", "Remove the file", |person| ours(person, "pins/nobody.json", "{")),
+    ("pins-broken", "warning", "callgate pins forget nobody", |person| ours(person, "pins/nobody.json", "{")),
     ("definition-changed", "warning", "callgate pins a", |person| {
         let (old, new) = ("0".repeat(64), "1".repeat(64));
         let changed = json!([{ "digest": new, "definition": r#"{"name":"get"}"#, "seen_ms": 1 }]);
