@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::control;
+use callgate_controls::{approval, control};
 use callgate_history::{CallRow, History};
 use callgate_home::{CallId, running};
 use callgate_journal::Outcome;
@@ -109,7 +109,9 @@ impl Desk {
 }
 
 fn ending(call: &CallRow, asked_ms: i64) -> Option<Cancelled> {
-    let took = call.duration.and_then(|took| i64::try_from(took.as_millis()).ok());
+    // The row of one that a person was asked about tells when that was, and its duration is of what came then.
+    let was_asked = call.rule.as_deref().is_some_and(|rule| rule.starts_with(approval::RULE));
+    let took = call.duration.filter(|_| !was_asked).and_then(|took| i64::try_from(took.as_millis()).ok());
     let is_before = took.is_some_and(|took| call.at_ms + took + GRAIN_MS < asked_ms);
     Some(match call.outcome? {
         Outcome::CancelledByUser => Cancelled::Here,

@@ -111,6 +111,11 @@ impl CallRef {
     pub fn seq(&self) -> u64 {
         self.seq
     }
+
+    /// What its duration counts from; of a call that nobody was asked about, the moment that its row tells.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
 }
 
 /// Why a call may not go to the server.
