@@ -18,7 +18,7 @@ const LABEL: &str = "approvals";
 /// How the page is asked for the cards alone.
 const ADDRESS: &str = "?approvals";
 const WIDTH: f64 = 460.0;
-const HEIGHT: f64 = 380.0;
+const HEIGHT: f64 = 430.0;
 /// To the edges of the screen.
 const MARGIN: f64 = 16.0;
 /// So long it stays for what it said.
