@@ -158,10 +158,10 @@ impl Desk {
         Ok(Some(Notice {
             title: format!("{} wants to call {tool}", client_name(&first.client)),
             body: format!(
-                "{}: {}{waits}{}",
+                "{}{}: {}{waits}",
+                preview.unwrap_or_default(),
                 name(&first.server),
-                clip(&harmless(&first.reason), 200),
-                preview.unwrap_or_default()
+                clip(&harmless(&first.reason), 200)
             ),
             acts: approve.into_iter().chain([deny, look]).collect(),
             opens: Place::Approvals,
@@ -236,8 +236,9 @@ fn preview(approval: &Approval) -> Option<String> {
         && plain(text, PREVIEW)
         && plain(&approval.tool, 40)
         && plain(&approval.server, 40);
-    let again = approval.difference.iter().map(|why| format!("\nAsked about again: {}", harmless(why)));
-    whole.then(|| again.chain([format!("\n{text}")]).collect())
+    let again = approval.difference.iter().map(|why| format!("Asked about again: {}\n", harmless(why)));
+    // First of all: a desktop cuts what is too long for it at the end.
+    whole.then(|| std::iter::once(format!("{text}\n")).chain(again).collect())
 }
 
 fn parsed(id: &str) -> Result<ApprovalId, DeskError> {

@@ -2,7 +2,6 @@
 //!
 //! What a person accepts is what they were shown, by its digest: what came while they looked is not.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use callgate_controls::pin::{self, Pins, Waiting};
@@ -242,26 +241,32 @@ fn shortened(text: String, follows: bool, leads: bool) -> String {
 
 fn laid_out(definition: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(definition) else { return definition.to_owned() };
-    let mut lines = BTreeMap::new();
+    let mut lines: Vec<(String, String)> = Vec::new();
     lay_out(String::new(), &value, &mut lines);
     let place =
         |path: &str| ["name", "title", "description"].iter().position(|first| *first == path).unwrap_or(3);
-    let mut lines: Vec<(String, String)> = lines.into_iter().collect();
-    lines.sort_by_key(|(path, _)| place(path));
+    // No line takes the place of another: a server that wants its change unseen gives two members the same path.
+    lines.sort_by_cached_key(|(path, _)| (place(path), path.clone()));
     lines.into_iter().map(|(path, text)| format!("{path}: {text}\n")).collect()
 }
 
-fn lay_out(path: String, value: &Value, lines: &mut BTreeMap<String, String>) {
-    let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+fn lay_out(path: String, value: &Value, lines: &mut Vec<(String, String)>) {
+    let plain = |key: &str| {
+        !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$'))
+    };
+    let inner = |key: &str| {
+        let key = if plain(key) { key.to_owned() } else { format!("{key:?}") };
+        if path.is_empty() { key } else { format!("{path}.{key}") }
+    };
     match value {
         Value::Object(members) if !members.is_empty() => {
             members.iter().for_each(|(key, value)| lay_out(inner(key), value, lines));
         }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-            items.iter().enumerate().for_each(|(at, item)| lay_out(inner(&at.to_string()), item, lines));
+            items.iter().enumerate().for_each(|(at, item)| lay_out(format!("{path}[{at}]"), item, lines));
         }
-        Value::String(text) => drop(lines.insert(path, text.clone())),
-        other => drop(lines.insert(path, other.to_string())),
+        Value::String(text) => lines.push((path, text.clone())),
+        other => lines.push((path, other.to_string())),
     }
 }
 

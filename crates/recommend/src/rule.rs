@@ -88,7 +88,8 @@ pub fn recommend(tool: &Facts<'_>) -> Recommendation {
             "It stays usable, and a runaway agent cannot fire it again and again; arguments that do not fit its schema are refused.",
         ),
         RiskClass::Destructive | RiskClass::Financial => {
-            dispatched(tool).unwrap_or_else(|| grave(name, assessment.class))
+            let dispatched = dispatched(tool).filter(|_| !tool.has_findings);
+            dispatched.unwrap_or_else(|| grave(name, assessment.class))
         }
     }
 }
@@ -155,8 +156,9 @@ fn limits(tool: &Facts<'_>, max: u32, checked: bool) -> (Map<String, Value>, Str
     (rule, words)
 }
 
-/// A tool that does several things, chosen by one argument: a person is asked about the grave ones, the others pass as the gravest
-/// of them would.
+/// A tool that does several things, chosen by one argument: those that are known to be harmless pass as the gravest of them would.
+/// A person is asked about every other value, the grave ones and those that nobody knows, and where none is said: the server then
+/// chooses.
 fn dispatched(tool: &Facts<'_>) -> Option<Recommendation> {
     let mut by_argument: BTreeMap<&str, Vec<&OperationClass>> = BTreeMap::new();
     for operation in &tool.assessment.operations {
@@ -173,23 +175,24 @@ fn dispatched(tool: &Facts<'_>) -> Option<Recommendation> {
         return None;
     }
     let path = argument_path(argument)?;
-    let values: BTreeSet<&str> = grave.iter().map(|operation| operation.value.as_str()).collect();
+    let values: BTreeSet<&str> = rest.iter().map(|operation| operation.value.as_str()).collect();
     let (mut rule, mut words) = match gravest {
         RiskClass::Read => (Map::new(), "allowed".to_owned()),
         RiskClass::Write => limits(tool, WRITES, false),
         _ => limits(tool, EXECUTIONS, true),
     };
-    let condition = json!({ "path": path, "op": "in", "value": values });
-    rule.insert("ask_if".to_owned(), json!([{ "conditions": [condition] }]));
+    let other = json!({ "path": path, "op": "not_in", "value": values });
+    let unsaid = json!({ "path": path, "op": "exists", "value": false });
+    rule.insert("ask_if".to_owned(), json!([{ "conditions": [other] }, { "conditions": [unsaid] }]));
     let listed: Vec<String> = values.iter().take(5).map(|value| callgate_text::name(value)).collect();
     let more = values.len().saturating_sub(listed.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     words.push_str(&format!(
-        "; asked about where {} is {}{more}",
+        "; asked about unless {} is {}{more}",
         callgate_text::name(argument),
         listed.join(", ")
     ));
-    let reason = "It does several things, chosen by an argument: a person looks at the calls that cannot be undone, and the others pass.";
+    let reason = "It does several things, chosen by an argument: a person looks at each call but those that can be undone.";
     Some(Recommendation::of(Act::Ask, named(tool.name, &Value::Object(rule)), words, reason))
 }
 

@@ -124,7 +124,7 @@ fn hiding_the_one_leaves_the_rest_of_the_server_working() {
 }
 
 #[test]
-fn of_a_tool_with_an_operation_only_the_grave_ones_are_asked_about() {
+fn of_a_tool_with_an_operation_only_harmless_ones_pass_unasked() {
     let schema = json!({ "properties": { "operation": { "type": "string", "enum": ["list", "create", "delete", "purge"] } } });
     let assessment = classify(&ToolDefinition {
         name: "manage_records",
@@ -137,13 +137,19 @@ fn of_a_tool_with_an_operation_only_the_grave_ones_are_asked_about() {
         ours.part,
         json!({ "tools": { "manage_records": {
             "limits": [{ "counter": "manage_records_rate", "window": "minute", "max": 30, "scope": "grant" }],
-            "ask_if": [{ "conditions": [{ "path": "args.operation", "op": "in", "value": ["delete", "purge"] }] }],
+            "ask_if": [
+                { "conditions": [{ "path": "args.operation", "op": "not_in", "value": ["create", "list"] }] },
+                { "conditions": [{ "path": "args.operation", "op": "exists", "value": false }] },
+            ],
         } } })
     );
     assert_eq!(
         ours.words,
-        "at most 30 calls a minute for each client; asked about where operation is delete, purge"
+        "at most 30 calls a minute for each client; asked about unless operation is create, list"
     );
+    let poisoned =
+        Facts { name: "manage_records", assessment: &assessment, has_findings: true, guards: None };
+    assert_eq!(recommend(&poisoned).part, json!({ "tools": { "manage_records": { "action": "ask" } } }));
     Policy::parse(&merge(r#"{"version":"1","default":"deny"}"#, &ours.part.to_string()).unwrap().text)
         .unwrap();
 }

@@ -22,7 +22,8 @@ pub(crate) async fn decide(
     verdict: ApprovalVerdict,
 ) -> Reply<DecidedView> {
     let decided = run_on_desk(&state, move |desk| desk.decide(&id, &verdict, Decider::Window)).await;
-    if decided.as_ref().is_ok_and(|decided| decided.tell.is_some()) {
+    if decided.is_ok() {
+        // A question about a rule may follow, an undo, or what to tell a client that has stopped waiting.
         state.approval_window.tells();
     }
     state.ticker.wake();

@@ -30,15 +30,19 @@ impl Desk {
             merge(present.text(), &rule.part.to_string()).map_err(|error| broken_where(error, &present))?;
         let change = present.to(edited)?;
         let mut words = format!("{shown} on {on} is {} now", rule.words);
-        if !change.edited().changed {
-            let words = format!("Nothing to change: {shown} on {on} is {} already", rule.words);
-            return Ok(Answer::Done(Done::said(words, Some(server))));
+        let mut unchanged = format!("Nothing to change: {shown} on {on} is {} already", rule.words);
+        let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
+        let own = format!("/tools/{}/", tool.replace('~', "~0").replace('/', "~1"));
+        let refused = allowing::always_refused(&policy, "", tool, now.wall_ms);
+        // What its own rule asks about is what is wanted.
+        let refused = refused.filter(|(pointer, _)| rule.act != Rule::Ask || !pointer.starts_with(&own));
+        if let Some((_, reason)) = refused {
+            let but = format!("; but it stays refused, because {}", words::sentence(&reason));
+            words.push_str(&but);
+            unchanged.push_str(&but);
         }
-        if rule.act == Rule::Limit {
-            let policy = Policy::parse(&change.edited().text).map_err(DeskError::BrokenText)?;
-            if let Some((_, reason)) = allowing::always_refused(&policy, "", tool, now.wall_ms) {
-                words.push_str(&format!("; but it stays refused, because {}", words::sentence(&reason)));
-            }
+        if !change.edited().changed {
+            return Ok(Answer::Done(Done::said(unchanged, Some(server))));
         }
         if !change.loosened().is_empty() {
             drop(held);

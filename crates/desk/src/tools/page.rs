@@ -123,6 +123,8 @@ fn is_in_force(text: &str, rule: &Recommendation, state: Option<ToolState>) -> b
     match (rule.act, state) {
         (Act::Nothing, _) => true,
         (Act::Keep, Some(ToolState::Allow)) | (Act::Hide, Some(ToolState::Hide)) => true,
+        // Whatever its own rule says, something refuses it.
+        (Act::Keep | Act::Limit | Act::Ask, Some(ToolState::Deny | ToolState::Hide)) => false,
         _ => callgate_policy::edit::merge(text, &rule.part.to_string()).is_ok_and(|edited| !edited.changed),
     }
 }
