@@ -109,6 +109,8 @@ impl LoopRule {
             && count(self.same_result, old.same_result)
             && self.window >= old.window
             && (self.insists() || !old.insists())
+            // A yes that lasts ends it.
+            && (old.asks() || !self.asks())
     }
 }
 

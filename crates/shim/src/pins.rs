@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use callgate_controls::pin::{Accepted, PinNews};
+use callgate_controls::pin::{Accepted, MOST_TOOLS, PinNews};
 use callgate_home::clock::wall_ms;
 use callgate_journal::{Event, EventKind};
 use callgate_policy::Pin;
@@ -23,6 +23,8 @@ use crate::tool_cache::Described;
 pub(crate) const RULE: &str = "(pinned definition)";
 /// How many tools one event names.
 const NAMED: usize = 12;
+/// Of more tools that cannot be pinned nothing is told.
+const MOST_TOLD: usize = 1_024;
 
 /// Why a tool does not count as what a person accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub(crate) enum Unaccepted {
 /// What the pins of this session are beside the file.
 #[derive(Debug, Default)]
 pub(crate) struct SessionPins {
-    /// Tools that cannot be pinned.
+    /// Tools that cannot be pinned, and were told.
     beyond: Mutex<HashSet<String>>,
     /// Tools whose change was told: a server may describe one otherwise each time.
     told: Mutex<HashSet<String>>,
@@ -65,6 +67,8 @@ impl SessionPins {
     /// Other definitions are accepted.
     pub(crate) fn release(&self) {
         self.withheld.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
+        lock(&self.told).clear();
+        lock(&self.beyond).clear();
     }
 }
 
@@ -87,7 +91,13 @@ impl Admission<'_> {
         let Described { digest, current, overdue, read } = relay.tools.described(name);
         let is_changed =
             digest.is_some_and(|digest| pins.is_changed(name, &digest)) || relay.pins.is_withheld(name, read);
-        let is_beyond = lock(&relay.pins.beyond).contains(name);
+        // Told by the name alone: what was learned of the list may not be written down yet.
+        let is_beyond = match &**pins {
+            Accepted::Tools(tools) if !tools.contains_key(name) => {
+                tools.len() >= MOST_TOOLS || relay.journal.masker().keep_name(name) != name
+            }
+            _ => false,
+        };
         if digest.is_some() && current && !is_changed && !is_beyond {
             return Ok(None);
         }
@@ -182,7 +192,8 @@ impl Relay {
         };
         event(EventKind::ToolAdded, words, &added);
         let mut known = lock(&self.pins.beyond);
-        let new: Vec<String> = beyond.into_iter().filter(|tool| known.insert(tool.clone())).collect();
+        let new: Vec<String> =
+            beyond.into_iter().filter(|tool| known.len() < MOST_TOLD && known.insert(tool.clone())).collect();
         drop(known);
         let words = "not pinned, and refused (the name looks like a secret, or there are too many tools)";
         event(EventKind::DefinitionChanged, words, &of(&new, Pin::Enforce));

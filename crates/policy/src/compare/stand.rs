@@ -179,7 +179,8 @@ fn verb(what: &str) -> &'static str {
 
 fn refuses_something(old: &Applying<'_>) -> bool {
     let rule = |rule: &Rule| !rule.only_limits() || rule.limits_at(old.now_ms).next().is_some();
-    always_asks(old) || old.validate().is_some() || !old.loops().is_empty() || old.rules().any(rule)
+    let pinned = old.pin(|| Pin::Off) == Pin::Enforce;
+    always_asks(old) || old.validate().is_some() || !old.loops().is_empty() || pinned || old.rules().any(rule)
 }
 
 /// With fewer conditions that have to hold together, more calls fit.

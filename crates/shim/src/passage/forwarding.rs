@@ -47,12 +47,8 @@ impl Passage<'_> {
         let lasting = *method == "subscriptions/listen";
         // With the time that it took to let it pass, or its row would say that it ended sooner than it did.
         let since = call.started();
-        let mut pending = PendingRequest {
-            lasting,
-            since,
-            heard: since,
-            ..PendingRequest::new(RequestKind::Call(call, *expects))
-        };
+        let mut pending =
+            PendingRequest { lasting, since, ..PendingRequest::new(RequestKind::Call(call, *expects)) };
         if let Some(CallTimeout::Set(_)) = relay.call_timeout(&self.admission.rules) {
             pending.token = request.progress_token();
         }
