@@ -21,8 +21,8 @@ const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 430.0;
 /// To the edges of the screen.
 const MARGIN: f64 = 16.0;
-/// So long it stays for what it said.
-const READING: Duration = Duration::from_secs(30);
+/// So long it stays after a decision: as long as that can be undone, and some more.
+const READING: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Default)]
 pub(crate) struct ApprovalWindow {
