@@ -1,8 +1,9 @@
 //! The queue of held requests: what the client sent that has to wait before it can be judged or let through.
 //!
 //! A server that is being started, a list of tools, a check of arguments: a thread of its own waits for them, so that the one
-//! that reads the client never does. What is held goes in the order in which it came. What needs no waiting passes by, except
-//! that nothing for a server gets ahead of what waits for its start. Nothing is held for most sessions, so the thread comes
+//! that reads the client never does. What is held goes in the order in which it came, and what comes after it for the same
+//! server waits behind it: two calls that a client has sent at once (a page is opened, a button on it is clicked) must not
+//! change places. Only what a person is asked about is passed by. Nothing is held for most of a session, so the thread comes
 //! with the first request for it.
 
 use std::collections::VecDeque;
@@ -26,9 +27,9 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) struct HeldRequests {
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// How many are held, and how many of them wait for their server; for whoever only wants to know whether any do.
+    /// How many are held, and how many of them are not to be passed by; for whoever only wants to know whether any are.
     count: AtomicUsize,
-    for_server: AtomicUsize,
+    in_order: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -46,8 +47,8 @@ pub(crate) struct HeldMessage {
     text: Box<str>,
     /// Of a request, which is owed an answer.
     ticket: Option<Ticket>,
-    /// It waits for a server, and what comes after it for the same one does, too.
-    for_server: bool,
+    /// What comes after it for the same server waits, too.
+    in_order: bool,
     /// The row of a call that a person was asked about.
     asked: Option<CallRef>,
     /// When it was received: its client's clock runs from there.
@@ -55,13 +56,13 @@ pub(crate) struct HeldMessage {
 }
 
 impl HeldMessage {
-    pub(crate) fn new(message: &Message<'_>, ticket: Option<Ticket>, for_server: bool) -> HeldMessage {
-        HeldMessage { text: message.text().into(), ticket, for_server, asked: None, since: Instant::now() }
+    pub(crate) fn new(message: &Message<'_>, ticket: Option<Ticket>, in_order: bool) -> HeldMessage {
+        HeldMessage { text: message.text().into(), ticket, in_order, asked: None, since: Instant::now() }
     }
 
     /// A call that a person has decided about.
     pub(crate) fn decided(text: Box<str>, ticket: Ticket, asked: CallRef, since: Instant) -> HeldMessage {
-        HeldMessage { text, ticket: Some(ticket), for_server: false, asked: Some(asked), since }
+        HeldMessage { text, ticket: Some(ticket), in_order: false, asked: Some(asked), since }
     }
 }
 
@@ -74,9 +75,9 @@ impl HeldRequests {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Does anything wait for its server?
-    pub(crate) fn awaits_server(&self) -> bool {
-        self.for_server.load(Ordering::Acquire) > 0
+    /// Is anything held that the next request for the server must not pass by?
+    pub(crate) fn keeps_order(&self) -> bool {
+        self.in_order.load(Ordering::Acquire) > 0
     }
 
     /// Takes it in, and waits only when very much is held already. An error: there is no thread that could carry it.
@@ -98,7 +99,7 @@ impl HeldRequests {
         }
         queue.bytes += held.text.len();
         self.count.fetch_add(1, Ordering::Release);
-        self.for_server.fetch_add(usize::from(held.for_server), Ordering::Release);
+        self.in_order.fetch_add(usize::from(held.in_order), Ordering::Release);
         queue.waiting.push_back(held);
         drop(queue);
         self.changed.notify_all();
@@ -115,7 +116,7 @@ impl HeldRequests {
         let Some(held) = queue.unwrap_or_else(PoisonError::into_inner).waiting.pop_front() else { return };
         relay.pending.wait_started();
         let bytes = held.text.len();
-        let for_server = usize::from(held.for_server);
+        let in_order = usize::from(held.in_order);
         if let Incoming::One(message) = read(Side::Client, held.text.as_bytes()) {
             let mut passage = Passage::for_held(relay, held.ticket, held.asked);
             passage.message(&message);
@@ -127,7 +128,7 @@ impl HeldRequests {
         let mut queue = self.queue();
         queue.bytes -= bytes;
         self.count.fetch_sub(1, Ordering::Release);
-        self.for_server.fetch_sub(for_server, Ordering::Release);
+        self.in_order.fetch_sub(in_order, Ordering::Release);
         drop(queue);
         self.changed.notify_all();
     }

@@ -180,9 +180,9 @@ impl<'r> Passage<'r> {
         true
     }
 
-    /// Would it get ahead of what waits for the same server? Whether anybody is there may be asked at any time.
+    /// Would it get ahead of what is held for the same server? Whether anybody is there may be asked at any time.
     fn waits_its_turn(&self, method: &str) -> bool {
-        !self.may_wait && method != "ping" && self.relay.held.awaits_server()
+        !self.may_wait && method != "ping" && self.relay.held.keeps_order()
     }
 
     /// Is it known without a server whether anybody is there, and what there was when it was asked for last? Of one that is
@@ -195,7 +195,7 @@ impl<'r> Passage<'r> {
     }
 
     /// Leaves a message to the thread that waits. What came before it goes before it.
-    fn hold(&mut self, message: &Message<'_>, request: Option<&ClientRequest<'_>>, for_server: bool) {
+    fn hold(&mut self, message: &Message<'_>, request: Option<&ClientRequest<'_>>, in_order: bool) {
         self.forward();
         let ticket = match request {
             None => None,
@@ -206,7 +206,7 @@ impl<'r> Passage<'r> {
                 }
             }
         };
-        let held = HeldMessage::new(message, ticket.map(|(_, ticket)| ticket), for_server);
+        let held = HeldMessage::new(message, ticket.map(|(_, ticket)| ticket), in_order);
         if let Err(error) = self.relay.held.push(self.relay, held)
             && let (Some(request), Some((key, ticket))) = (request, ticket)
             && self.relay.pending.release(key, ticket)
@@ -244,10 +244,14 @@ impl<'r> Passage<'r> {
                 Err(Obstacle::Refused(refusal))
                     if !self.may_wait && self.awaits_first_list(&request.request, &refusal) =>
                 {
-                    return self.hold(request.message, Some(request), false);
+                    return self.hold(request.message, Some(request), true);
                 }
                 Err(Obstacle::Refused(refusal)) => return self.refuse(request, &refusal),
-                Err(Obstacle::Needs(_) | Obstacle::Asks(_)) if !self.may_wait => {
+                // What is only looked up keeps its place among the calls; a person's answer may take an hour.
+                Err(Obstacle::Needs(_)) if !self.may_wait => {
+                    return self.hold(request.message, Some(request), true);
+                }
+                Err(Obstacle::Asks(_)) if !self.may_wait => {
                     return self.hold(request.message, Some(request), false);
                 }
                 Err(Obstacle::Asks(question)) => {
