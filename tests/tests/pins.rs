@@ -190,6 +190,25 @@ fn a_client_that_never_lists_is_covered_when_the_server_says_that_its_tools_chan
 }
 
 #[test]
+fn calls_that_were_sent_at_once_keep_their_order_while_the_first_list_is_read() {
+    // Nothing can be known of a tool before the list has come; the calls of the second line come after it was asked for.
+    let mut world = World::new(ENFORCED, &lists(&[&[SAFE, DANGER]]));
+    let calls: Vec<String> = (100..160)
+        .map(|id| {
+            let tool = if id % 3 == 0 { "danger" } else { "safe" };
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
+        })
+        .collect();
+    for call in &calls {
+        world.session.send(call).unwrap();
+    }
+    world.session.answer_within("159", SOON).unwrap();
+    let lines = world.bench.server_lines();
+    let order: Vec<&String> = lines.iter().filter(|line| line.contains("tools/call")).collect();
+    assert_eq!(order, calls.iter().collect::<Vec<_>>());
+}
+
+#[test]
 fn a_client_that_never_lists_is_covered_in_a_later_session() {
     let mut world = World::new(ENFORCED, &lists(&[&[SAFE]]));
     assert!(world.call("safe").contains("safe ran"));
