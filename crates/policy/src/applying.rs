@@ -5,7 +5,7 @@
 
 use crate::call::Keep;
 use crate::codegen;
-use crate::file::{AskSettings, Mode, Pin};
+use crate::file::{AskSettings, AskedIn, Mode, Pin};
 use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
 use crate::lookup::{Found, Imitated};
 use crate::overlay::Overlay;
@@ -175,8 +175,25 @@ impl<'p> Applying<'p> {
         let layers = std::iter::once(self.base).chain(self.overlay).map(|layer| layer.ask_settings);
         let shorter = |one: Option<Window>, other: Option<Window>| one.into_iter().chain(other).min();
         layers.chain(self.rules().map(|rule| rule.ask_settings)).fold(AskSettings::default(), |one, other| {
-            AskSettings { hold: shorter(one.hold, other.hold), expires: shorter(one.expires, other.expires) }
+            let (hold, expires) = (shorter(one.hold, other.hold), shorter(one.expires, other.expires));
+            AskSettings { asked_in: None, hold, expires }
         })
+    }
+
+    /// Is every call a matter of asking?
+    pub(crate) fn always_asks(&self) -> bool {
+        self.default_action() == Default::Ask || self.rules().any(|rule| rule.ask.is_some())
+    }
+
+    /// In one layer a rule overrides the top. What a client's overlay says is heard where it is stricter.
+    pub(crate) fn asked_in(&self) -> AskedIn {
+        let said = |(layer, rules): (&Layer, [Option<&Rule>; 2])| {
+            let own = rules.into_iter().flatten().find_map(|rule| rule.ask_settings.asked_in);
+            own.or(layer.ask_settings.asked_in)
+        };
+        let mut layers = self.layers().map(said);
+        let base = layers.next().flatten().unwrap_or_default();
+        layers.flatten().fold(base, AskedIn::max)
     }
 
     /// In one layer a rule overrides the top. An overlay only adds: what it says is heard where it is stricter than what is said,

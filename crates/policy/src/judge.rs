@@ -41,7 +41,8 @@ impl Policy {
 
     /// How long a call of this tool that has to be asked about waits, as far as the policy says.
     pub fn ask_settings(&self, client: &str, tool: &str, now_ms: i64) -> AskSettings {
-        self.applying(client, tool, now_ms).ask_settings()
+        let applying = self.applying(client, tool, now_ms);
+        AskSettings { asked_in: Some(applying.asked_in()), ..applying.ask_settings() }
     }
 
     /// What becomes of this tool when its definition is not the accepted one.

@@ -9,6 +9,7 @@
 mod address;
 mod amount;
 mod applying;
+mod asking;
 mod call;
 mod codegen;
 mod compile;
@@ -51,11 +52,12 @@ pub mod file;
 pub mod jsonc;
 pub mod lint;
 
+pub use asking::Questioned;
 pub use call::{Call, Circumstances, Judgement, Keep, Pass, Refusal, RefusalKind, Target, Waived};
 pub use codegen::{NoRecordings, Recording, Recordings};
 pub use decide::{CounterView, Decision, Standing, Unused, Usage, Verdict, decide};
 pub use excerpt::excerpt;
-pub use file::{OnLimit, Pin, ProcessSettings, Restart, nearest};
+pub use file::{AskedIn, OnLimit, Pin, ProcessSettings, Restart, nearest};
 pub use files::{AsWritten, Files, Flavour};
 pub use glob::fits;
 pub use judge_method::Listing;

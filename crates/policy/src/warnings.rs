@@ -6,8 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::evaluate::schemes;
 use crate::file::{
-    Action, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, Spot, ToolRule, Unlisted,
-    Value,
+    Action, AskedIn, Body, Clause, DefaultAction, Mode, Operator, OtherMethods, PolicyFile, Spot, ToolRule,
+    Unlisted, Value,
 };
 use crate::glob::Glob;
 use crate::name;
@@ -24,6 +24,7 @@ pub(crate) fn look(file: &PolicyFile, watch_only: bool, problems: &mut Problems<
             problems.warn(&overlay.place, message, "remove it".to_owned());
         }
         opened_for_a_client(&file.body, &overlay.body, &overlay.client, problems);
+        asked_by_one_client(&overlay.body, problems);
     }
     nothing_unlisted(file, problems);
     nothing_to_observe(file, problems);
@@ -124,6 +125,16 @@ fn opened_for_a_client(base: &Body, overlay: &Body, client: &str, problems: &mut
     if base.default.as_ref().is_some_and(|d| d.value != DefaultAction::Allow) {
         let message = format!("the client {client:?} may call every tool that is not listed, others may not");
         problems.warn(&default.place, message, None);
+    }
+}
+
+/// What is said for one client only ever makes the policy stricter, and this never does.
+fn asked_by_one_client(overlay: &Body, problems: &mut Problems<'_>) {
+    let rules = overlay.tools.iter().chain(&overlay.all_tools).filter_map(|rule| rule.ask.as_ref());
+    for said in overlay.ask.iter().chain(rules).filter(|said| said.value.asked_in == Some(AskedIn::Client)) {
+        let message = "`where` has no effect here: for one client nothing is made milder than for all";
+        let fix = "write it into the policy itself; a client that cannot ask is not asked to";
+        problems.warn(&said.place, message, fix.to_owned());
     }
 }
 

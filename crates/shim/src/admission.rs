@@ -20,7 +20,7 @@ use callgate_protocol::NextStep;
 use crate::relay::Relay;
 use crate::rule_source::Rules;
 use crate::schema::{Misfit, ToolSchema};
-use crate::{pins, wording};
+use crate::{client_questions, pins, wording};
 
 pub(crate) use refusal::Refusal;
 pub(crate) use request::{ClientRequest, Request};
@@ -145,6 +145,11 @@ impl<'r> Admission<'r> {
                 Err(Obstacle::Refused(spent)) if Some(&spent.rule) == leave.rule.as_ref() => {}
                 other => return other,
             }
+        }
+        if self.relay.is_asked_by_client(&self.rules, &self.relay.client.name(), &request.name) {
+            let (rule, words) = (Some(client_questions::RULE.to_owned()), client_questions::WORDS.to_owned());
+            let leave = Leave { waived: Waived::Asking, rule, words, spend: None };
+            return self.attempt(request, evidence, &leave, line);
         }
         let policy = self.rules.policy.clone();
         let waived = Leave { waived: Waived::Asking, ..Leave::default() };

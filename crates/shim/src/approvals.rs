@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_controls::approval::{self, ApprovalId, Arguments, GrantScope, Subject};
-use callgate_controls::patience;
+use callgate_controls::{decider, patience};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, SessionId, StoreError};
 use callgate_journal::{CallRef, Decision};
@@ -121,6 +121,11 @@ impl Approvals {
             };
             GivenLeave { id: approval.id, spend: leave.spend_key(), words }
         }))
+    }
+
+    /// Is there anybody who could decide in Callgate now?
+    pub(crate) fn has_decider(&self) -> bool {
+        decider::is_present(&self.home)
     }
 
     /// Something may be different.

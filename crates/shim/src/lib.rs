@@ -11,6 +11,7 @@ mod call_timeout;
 mod cancel;
 mod checker;
 mod client;
+mod client_questions;
 mod codegen_tracker;
 mod diagnosis;
 mod exit;

@@ -184,7 +184,7 @@ impl Relay {
         let observing = rules.observing(&client);
         let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
         let kept_back = self.kept_back(list, result, &rules);
-        lists::page(list, result, |name| match list {
+        let page = lists::page(list, result, |name| match list {
             List::Tools => {
                 let hidden = || rules.policy.is_hidden(&client, name);
                 (observing || !hidden() || rules.allows_for_a_while(&client, name))
@@ -194,7 +194,8 @@ impl Relay {
             List::Resources => listed(Listing::Resources, name),
             List::ResourceTemplates => listed(Listing::Templates, name),
             List::Prompts => listed(Listing::Prompts, name),
-        })
+        });
+        if list == List::Tools { self.with_marks(result, page, &rules, &client) } else { page }
     }
 
     /// Takes in what the client has got.

@@ -24,6 +24,7 @@ use tracing::{info, warn};
 
 use crate::approvals::Approvals;
 use crate::call_timeout::{CallTimeout, call_timeout};
+use crate::client_questions::ClientQuestions;
 use crate::codegen_tracker::CodegenTracker;
 use crate::handshake::Handshake;
 use crate::held::HeldRequests;
@@ -84,6 +85,8 @@ pub(crate) struct Relay {
     pub(crate) held: HeldRequests,
     /// What of it a person decides about.
     pub(crate) approvals: Approvals,
+    /// What the client asks them by itself.
+    pub(crate) questions: ClientQuestions,
     pub(crate) server_requests: ServerRequests,
     pub(crate) to_client: Outlet,
     pub(crate) server: CurrentServer,
@@ -205,6 +208,7 @@ impl Relay {
 
     /// Takes in what a request says about who makes it.
     pub(crate) fn meet(&self, method: &str, params: Option<Raw<'_>>) {
+        self.questions.learn(method, params);
         if let Some(name) = self.client.learn(method, params) {
             info!(client = %name, "client said its name");
             // The lease only informs; enforcement does not hang on it.
@@ -244,6 +248,8 @@ impl Relay {
                 let client = self.client.name();
                 if before.visibility(&client) != after.visibility(&client) {
                     self.tell_list_changed();
+                } else if before.speaks_of_asking() || after.speaks_of_asking() {
+                    self.tell_marks_changed();
                 }
             }
             Change::Broken { path, reason, kept } => {

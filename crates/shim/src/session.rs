@@ -27,6 +27,7 @@ use tracing::{error, info, warn};
 use crate::approvals::Approvals;
 use crate::backoff::Backoff;
 use crate::client::FromClient;
+use crate::client_questions::ClientQuestions;
 use crate::codegen_tracker::CodegenTracker;
 use crate::failed_start::refuse_all;
 use crate::handshake::Handshake;
@@ -200,6 +201,7 @@ impl Session {
             pending: Pending::default(),
             held: HeldRequests::default(),
             approvals: Approvals::new(&home, &name, session, identity),
+            questions: ClientQuestions::default(),
             server_requests: ServerRequests::default(),
             to_client: Outlet::new("to-client", to_client),
             server: CurrentServer::new(ServerPipe::new(0, stdin)),

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::{Findings, View};
 use crate::applying::Applying;
 use crate::evaluate::Clause;
-use crate::file::Pin;
+use crate::file::{AskedIn, Pin};
 use crate::layer::{Default, Rule};
 use crate::limit::{Kind, Limit};
 use crate::loops::LoopRule;
@@ -48,8 +48,23 @@ pub(super) fn is_shut(applying: &Applying<'_>) -> bool {
     shut(applying).is_some()
 }
 
-fn always_asks(applying: &Applying<'_>) -> bool {
-    applying.default_action() == Default::Ask || applying.rules().any(|rule| rule.ask.is_some())
+/// May it have to be asked about at all?
+fn may_ask(applying: &Applying<'_>) -> bool {
+    applying.always_asks()
+        || !applying.loops().is_empty()
+        || applying.rules().any(|rule| !rule.ask_if.is_empty())
+}
+
+/// A yes that was a person's may now be the client's.
+fn asked_in(old: AskedIn, new: AskedIn) -> Option<&'static str> {
+    match new {
+        _ if new >= old => None,
+        AskedIn::Client => Some("the client asks now, and its answer may be no person's"),
+        AskedIn::Either => {
+            Some("the client may ask now where nobody could decide, and its answer may be no person's")
+        }
+        AskedIn::Callgate | AskedIn::Both => Some("the client need not ask any more, too"),
+    }
 }
 
 impl View<'_> {
@@ -62,7 +77,7 @@ impl View<'_> {
             let (what, verb) = if was.all { (ALL, "were") } else { (what, verb(what)) };
             let now = if new.observing() {
                 "are now only observed"
-            } else if always_asks(new) {
+            } else if new.always_asks() {
                 "now need a person's word"
             } else if was.all {
                 "now the rules decide"
@@ -86,8 +101,12 @@ impl View<'_> {
             }
             return;
         }
-        if always_asks(old) && !always_asks(new) {
+        if old.always_asks() && !new.always_asks() {
             findings.push(self, &format!("{what}: no longer a matter of asking"));
+        }
+        if let Some(words) = asked_in(old.asked_in(), new.asked_in()).filter(|_| may_ask(old) && may_ask(new))
+        {
+            findings.push(self, &format!("{what}: {words}"));
         }
         if old.validate().is_some() && new.validate().is_none() {
             let words = "arguments are no longer checked against the tool's schema";
@@ -146,7 +165,7 @@ impl View<'_> {
             }
         }
         let asks = || new.rules().flat_map(|rule| &rule.ask_if).chain(denies());
-        let kept = |old: &Clause| always_asks(new) || asks().any(|new| denies_as_much(new, old));
+        let kept = |old: &Clause| new.always_asks() || asks().any(|new| denies_as_much(new, old));
         for clause in old.ask_if.iter().filter(|old| !kept(old)) {
             findings.push(self, &format!("{what}: no longer asked when {}", clause.words()));
         }
@@ -180,7 +199,11 @@ fn verb(what: &str) -> &'static str {
 fn refuses_something(old: &Applying<'_>) -> bool {
     let rule = |rule: &Rule| !rule.only_limits() || rule.limits_at(old.now_ms).next().is_some();
     let pinned = old.pin(|| Pin::Off) == Pin::Enforce;
-    always_asks(old) || old.validate().is_some() || !old.loops().is_empty() || pinned || old.rules().any(rule)
+    old.always_asks()
+        || old.validate().is_some()
+        || !old.loops().is_empty()
+        || pinned
+        || old.rules().any(rule)
 }
 
 /// With fewer conditions that have to hold together, more calls fit.

@@ -22,7 +22,9 @@ pub use limit::{LimitEntry, LimitKind, RateLimit};
 pub use methods::{ListRules, MethodRule, OtherMethods};
 pub(crate) use reader::parse as parse_tree;
 pub use rule::{Action, ToolRule};
-pub use settings::{AskSettings, LoopSettings, Mode, OnLimit, Pin, ProcessSettings, Record, Restart};
+pub use settings::{
+    AskSettings, AskedIn, LoopSettings, Mode, OnLimit, Pin, ProcessSettings, Record, Restart,
+};
 pub use suggest::nearest;
 pub use tests::{Expectation, PolicyTest, TestedCall};
 

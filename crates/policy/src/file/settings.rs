@@ -48,8 +48,41 @@ pub(super) fn pin(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Optio
     reader.choice(cursor, "`pin`", &choices)
 }
 
+/// Where a person is asked. From the mildest to the strictest: a client's answer may be no person's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AskedIn {
+    Client,
+    /// In Callgate; in the client where nobody could decide there. Not written: it is what counts when nothing is.
+    #[default]
+    Either,
+    Callgate,
+    /// A yes of one of them is not enough.
+    Both,
+}
+
+impl AskedIn {
+    pub fn word(self) -> &'static str {
+        match self {
+            AskedIn::Client => "client",
+            AskedIn::Either => "either",
+            AskedIn::Callgate => "callgate",
+            AskedIn::Both => "both",
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            AskedIn::Client => "by the client, if it can ask; else in Callgate",
+            AskedIn::Either => "in Callgate; where nobody could decide there, by the client, if it can ask",
+            AskedIn::Callgate => "in Callgate",
+            AskedIn::Both => "in Callgate, and by the client, if it asks by itself",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AskSettings {
+    pub asked_in: Option<AskedIn>,
     /// How long a call is held for a decision.
     pub hold: Option<Window>,
     /// How long it can be decided about, whether its client waits or not.
@@ -57,10 +90,13 @@ pub struct AskSettings {
 }
 
 pub(super) fn ask(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Option<Spot<AskSettings>> {
-    let fields = reader.fields(cursor, "`ask`", &["hold", "expires"])?;
+    let fields = reader.fields(cursor, "`ask`", &["where", "hold", "expires"])?;
+    let places = [("callgate", AskedIn::Callgate), ("client", AskedIn::Client), ("both", AskedIn::Both)];
+    let asked_in =
+        fields.get("where").and_then(|c| reader.choice(c, "`where`", &places)).map(|said| said.value);
     let mut length = |key: &str| fields.get(key).and_then(|c| window(reader, c));
     let (hold, expires) = (length("hold"), length("expires"));
-    Some(Spot { value: AskSettings { hold, expires }, place: cursor.place.clone() })
+    Some(Spot { value: AskSettings { asked_in, hold, expires }, place: cursor.place.clone() })
 }
 
 /// When the same thing again and again is a loop; more often than this is none.

@@ -11,7 +11,7 @@ use callgate_desk::view::Target;
 use callgate_desk::{PIN_RULE, refused_by_pin};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
-use callgate_policy::{Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
+use callgate_policy::{AskedIn, Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
 use callgate_protocol::json::Raw;
 use callgate_shim::rule_source::guard;
 use serde_json::json;
@@ -66,7 +66,9 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         }
         _ => verdict,
     };
-    print_verdict(args, &policy, &verdict);
+    let asked = (verdict.decision == Decision::Ask)
+        .then(|| policy.ask_settings(client, &args.tool, now.wall_ms).asked_in.unwrap_or_default());
+    print_verdict(args, &policy, (&verdict, asked));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -87,7 +89,8 @@ fn effective(home: &Home, server: &str) -> Policy {
     }
 }
 
-fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
+/// With where a person would be asked, if one would.
+fn print_verdict(args: &ExplainArgs, policy: &Policy, (verdict, asked): (&Verdict, Option<AskedIn>)) {
     let screen = Screen::new();
     let allowed = verdict.decision.allows();
     if args.json {
@@ -107,6 +110,7 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
             "kind": verdict.decision.word(),
             "rule": verdict.rule,
             "reason": verdict.reason,
+            "asked_in": asked.map(AskedIn::word),
             "retry_after_s": verdict.retry_after.map(|wait| wait.as_secs_f64()),
             "policy": policy.version(),
             "counters": counters,
@@ -130,6 +134,9 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) {
     }
     if !verdict.reason.is_empty() {
         screen.line(&format!("reason  {}", screen::harmless(&verdict.reason)));
+    }
+    if let Some(asked) = asked {
+        screen.line(&format!("asked   {}", asked.words()));
     }
     for counter in &verdict.counters {
         screen.line(&format!(
