@@ -752,7 +752,7 @@ fn an_agent_cannot_approve_its_own_call() {
     // Without a terminal.
     let piped = world.bench.callgate(["approve", &id]).unwrap().output().unwrap();
     assert!(!piped.status.success());
-    assert!(String::from_utf8_lossy(&piped.stderr).contains("needs a person at a terminal"));
+    assert!(String::from_utf8_lossy(&piped.stderr).contains("is done by a person"));
     // Below a session, at a terminal of its own: a server's shell tool.
     let script = format!("exec '{}' approve {id}", callgate_binary().unwrap().display());
     let mut below = world.bench.callgate(["run", "--server", "shell", "--client", "tester", "--"]).unwrap();

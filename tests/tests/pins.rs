@@ -163,7 +163,7 @@ fn a_definition_that_changes_between_calls_is_kept_back_until_it_is_accepted() {
     let (_, said) = world.callgate(&["status"]);
     assert!(said.contains("corpus describes 1 tool otherwise than you accepted"), "{said}");
     let (accepted, said) = world.callgate(&["pins", "accept", SERVER]);
-    assert!(!accepted && said.contains("needs a person at a terminal"), "{said}");
+    assert!(!accepted && said.contains("is done by a person"), "{said}");
     let command = world.bench.callgate(["pins", "accept", SERVER, "safe"]).unwrap();
     let (status, screen) = when_asked(command, "Type accept", "accept").unwrap();
     assert!(status.success() && screen.contains("{+ First send"), "{screen}");

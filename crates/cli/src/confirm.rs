@@ -7,9 +7,13 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::{Context, bail};
 use callgate_desk::view::Question;
+use callgate_home::clock::wall_ms;
+use callgate_home::lease::Lease;
 use callgate_home::{Home, lease};
-use callgate_supervise::Ancestry;
-use callgate_text::harmless;
+use callgate_journal::{EventKind, Origin, record_event};
+use callgate_supervise::{Ancestry, ProcessId};
+use callgate_text::{harmless, name};
+use callgate_wiring::client_name;
 
 /// Asks a person to type `word`, after saying what it would do (`what`: "let agents call x").
 pub(crate) fn loosening(what: &str, word: &str) -> anyhow::Result<()> {
@@ -51,14 +55,63 @@ pub(crate) fn not_below_a_session(what: &str) -> anyhow::Result<()> {
     not_below(what, "This")
 }
 
+/// The same for what lets calls through, or forgets them: nor does a client, whose shell tool stands beside the gate.
+pub(crate) fn not_below_a_client(what: &str) -> anyhow::Result<()> {
+    not_below(what, "This")?;
+    not_of_client(what, "This")
+}
+
+/// What a client started is its agent's, as far as can be told. Each try is on record.
+fn not_of_client(what: &str, subject: &str) -> anyhow::Result<()> {
+    let Ok(home) = Home::locate() else { return Ok(()) };
+    let leases = lease::running(&home);
+    // Numbers of another namespace are not ours.
+    let here = lease::pid_namespace();
+    let gates: Vec<(ProcessId, &Lease)> = leases
+        .iter()
+        .filter(|lease| lease.pid_namespace == here)
+        .filter_map(|lease| Some((ProcessId { pid: lease.pid, start: lease.process_start? }, lease)))
+        .collect();
+    let ids: Vec<ProcessId> = gates.iter().map(|(id, _)| *id).collect();
+    let Some((gate, process)) = callgate_supervise::client_above(&ids) else { return Ok(()) };
+    let Some((_, lease)) = gates.iter().find(|(id, _)| *id == gate) else { return Ok(()) };
+    let started = format!("{} (process {})", name(&process.name), process.id.pid);
+    let client = lease.client.as_deref().map(client_name);
+    let client = client.map_or_else(|| "the client".to_owned(), |client| format!("{client}, the client"));
+    refused(&home, what, &format!("below {started}, {client} of session {}", lease.session), &lease.server);
+    bail!(
+        "refused to {what}; nothing was changed. This command was started by {started}, {client} of session {} of {}: what \
+         a client starts is taken for its agent's. {subject} is done by a person: use Callgate's window, or a terminal that this \
+         client did not open.",
+        lease.session,
+        name(&lease.server)
+    );
+}
+
+fn refused(home: &Home, what: &str, from: &str, server: &str) {
+    let text = format!("refused at the command line, {from}: {what}");
+    let kind = EventKind::LooseningRefused;
+    // It is refused all the same.
+    let server = Some(server).filter(|server| !server.is_empty());
+    let _noted = record_event(home, wall_ms(), kind, server, Some(Origin::Cli), &text);
+}
+
 fn not_below(what: &str, subject: &str) -> anyhow::Result<()> {
     if let Some(session) = callgate_supervise::session_above() {
+        if let Ok(home) = Home::locate() {
+            let server = lease::running(&home).into_iter().find(|lease| lease.session.as_str() == session);
+            let server = server.map(|lease| lease.server).unwrap_or_default();
+            refused(&home, what, &format!("below session {}", harmless(&session)), &server);
+        }
         bail!(
             "refused to {what}; nothing was changed. This command runs below session {session}, which the gate itself \
              watches. {subject} is done by a person: open a terminal of your own and run it there."
         );
     }
     if let Some(why) = unseen() {
+        if let Ok(home) = Home::locate() {
+            refused(&home, what, "from where it cannot be seen who started it", "");
+        }
         bail!("refused to {what}; nothing was changed. {why}");
     }
     Ok(())
@@ -124,6 +177,7 @@ fn person(what: &str, (opening, subject): (&str, &str), word: &str) -> anyhow::R
 
 fn typed(what: &str, question: &str, subject: &str, word: &str) -> anyhow::Result<()> {
     not_below(what, subject)?;
+    not_of_client(what, subject)?;
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!(
             "refused to {what}; nothing was changed. {subject} needs a person at a terminal: run this command in one, \

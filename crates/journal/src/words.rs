@@ -151,6 +151,8 @@ vocabulary! {
         DefinitionAccepted = "definition_accepted",
         /// The file with the accepted definitions was removed, or cannot be read.
         PinsBroken = "pins_broken",
+        /// A loosening was tried where no person sits: below a session, or from a client's own shell.
+        LooseningRefused = "loosening_refused",
     }
 }
 

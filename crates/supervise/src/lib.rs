@@ -75,8 +75,8 @@ pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
 pub use search::{find, wider_path};
 pub use system::{
-    ancestry, arguments, end, everyone, identify, leftovers, lives, memory_of, session_above, session_of,
-    sweep, tree_of,
+    ancestry, arguments, client_above, end, everyone, identify, leftovers, lives, memory_of, session_above,
+    session_of, sweep, tree_of,
 };
 
 #[cfg(target_os = "linux")]

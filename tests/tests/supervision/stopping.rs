@@ -175,7 +175,7 @@ fn an_agent_with_a_shell_cannot_start_what_a_person_stopped() {
     }
     callgate(&bench, &["stop", SERVER]);
     for wish in ["start", "restart"] {
-        refused(&mut bench.callgate([wish, SERVER]).unwrap(), "needs a person at a terminal");
+        refused(&mut bench.callgate([wish, SERVER]).unwrap(), "is done by a person");
     }
     assert!(is_refusal(&session.ask("3", "safe", "{}").unwrap()));
     assert_eq!(servers(&bench).len(), 1);

@@ -100,10 +100,10 @@ fn through(id: &str) -> String {
 }
 
 /// Decides, and says what came of it: the one road of the commands and of `watch`. Whoever calls this for a yes has seen the
-/// call whole and had the word typed; what runs below a session has no say all the same.
+/// call whole and had the word typed; what runs below a session, or was started by a client, has no say all the same.
 pub(super) fn decide(desk: &Desk, id: &str, verdict: &ApprovalVerdict) -> anyhow::Result<String> {
     if !matches!(verdict, ApprovalVerdict::Deny { .. }) {
-        confirm::not_below_a_session(&through(id))?;
+        confirm::not_below_a_client(&through(id))?;
     }
     let DecidedView { done, tell } = desk.decide(id, verdict, Decider::Cli).map_err(told)?;
     Ok(match tell {

@@ -52,6 +52,7 @@ fn object(event: &EventRow) -> serde_json::Value {
 fn line(screen: &Screen, event: &EventRow) -> String {
     let style = match event.kind {
         EventKind::Loosened
+        | EventKind::LooseningRefused
         | EventKind::PolicyBroken
         | EventKind::Gap
         | EventKind::DatabaseMovedAside

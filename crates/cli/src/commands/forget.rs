@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<ExitCode> {
         (None, None, None) => Forget::Demo,
     };
     // Before the record is even looked at: whoever may not forget learns nothing by asking.
-    confirm::not_below_a_session("forget what is on record")?;
+    confirm::not_below_a_client("forget what is on record")?;
     let desk = desk()?;
     let asked = desk.ask_to_forget(what, &screen::terminal())?;
     let mut words = screen::harmless(&asked.words);

@@ -59,6 +59,8 @@ fn is_of_processes(kind: EventKind) -> bool {
     !matches!(
         kind,
         EventKind::Loosened
+            | EventKind::LooseningRefused
+            | EventKind::Decided
             | EventKind::PolicyChanged
             | EventKind::PolicyBroken
             | EventKind::Paused

@@ -2,6 +2,7 @@
 
 mod above;
 mod census;
+mod client;
 mod keeper;
 mod measure;
 mod memory;
@@ -11,6 +12,7 @@ mod tree;
 
 pub use above::{ancestry, session_above};
 pub use census::{arguments, end, everyone, identify, lives, session_of, tree_of};
+pub use client::client_above;
 pub(crate) use keeper::{adopt_orphans, die_with_parent, name_keeper, single_threaded, wear_badge};
 pub(crate) use measure::measure;
 pub use measure::memory_of;

@@ -21,6 +21,10 @@ pub(crate) struct Process {
     /// What the program calls itself, 15 bytes at most. Never a reason to end it.
     pub(super) name: String,
     state: u8,
+    /// The number of the process that leads its session.
+    session: i32,
+    /// The terminal that its session has; 0 for none.
+    terminal: i32,
     /// In clock ticks since boot.
     start: u64,
 }
@@ -34,7 +38,7 @@ impl Process {
     }
 
     /// `pid (name) state ppid … starttime …`; the name may hold blanks and parentheses itself.
-    fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
+    pub(super) fn parse(pid: Pid, stat: &[u8]) -> Option<Process> {
         let open = stat.iter().position(|byte| *byte == b'(')?;
         let close = stat.iter().rposition(|byte| *byte == b')')?;
         let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
@@ -42,9 +46,11 @@ impl Process {
         let mut fields = rest.split_ascii_whitespace();
         let state = *fields.next()?.as_bytes().first()?;
         let parent = Pid::from_raw(fields.next()?.parse().ok()?);
+        let session = fields.nth(1)?.parse().ok()?;
+        let terminal = fields.next()?.parse().ok()?;
         // The 22nd field of the line, the 20th after the name.
-        let start = fields.nth(17)?.parse().ok()?;
-        Some(Process { pid, parent, name, state, start })
+        let start = fields.nth(14)?.parse().ok()?;
+        Some(Process { pid, parent, name, state, session, terminal, start })
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -63,6 +69,14 @@ impl Process {
     /// Neither ended nor stopped.
     pub(super) fn may_work(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'T' | b't')
+    }
+
+    pub(super) fn leads_its_session(&self) -> bool {
+        self.session == self.pid.as_raw_nonzero().get()
+    }
+
+    pub(super) fn has_terminal(&self) -> bool {
+        self.terminal != 0
     }
 
     /// Whether this very process is still there and not a zombie.
@@ -126,7 +140,7 @@ pub(crate) fn await_end(processes: &[Process], limit: Duration) {
 mod tests {
     use super::*;
 
-    const TAIL: &str = "7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 111 222";
+    const TAIL: &str = "7 42 34816 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 111 222";
 
     fn parse(stat: &str) -> Option<Process> {
         Process::parse(Pid::from_raw(42)?, stat.as_bytes())
@@ -139,6 +153,7 @@ mod tests {
         assert_eq!(process.map(|it| it.name.as_str()), Some("a) R (b"));
         assert_eq!(process.and_then(|it| it.parent), Pid::from_raw(7));
         assert_eq!(process.map(|it| it.start), Some(98765));
+        assert!(process.is_some_and(|it| it.leads_its_session() && it.has_terminal()));
     }
 
     #[test]
