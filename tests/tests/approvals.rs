@@ -743,6 +743,118 @@ fn a_client_that_hangs_up_by_its_clock_while_a_call_is_held_is_answered_sooner_n
     );
 }
 
+impl World {
+    /// What same-user code could do without Callgate.
+    fn write_row(&self, sql: &str) {
+        let now = now();
+        let db = rusqlite::Connection::open(self.home.limits_db()).unwrap();
+        let values: [(&str, &dyn rusqlite::ToSql); 3] = [
+            (":now", &now.wall_ms),
+            (":up", &now.uptime_ms.cast_signed()),
+            (":boot", &now.boot.0.to_string()),
+        ];
+        let named = values.iter().filter(|(name, _)| sql.contains(name));
+        assert_eq!(db.prepare(sql).unwrap().execute(&named.copied().collect::<Vec<_>>()[..]).unwrap(), 1);
+    }
+
+    fn events(&self, kind: &str) -> Vec<String> {
+        let output = self.bench.callgate(["events", "--json"]).unwrap().output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let quoted = format!(r#""kind":"{kind}""#);
+        text.lines().filter(|line| line.contains(&quoted)).map(str::to_owned).collect()
+    }
+
+    /// Waits until there is an event of this kind.
+    fn event(&self, kind: &str) -> String {
+        eventually(kind, SOON, || self.events(kind).pop())
+    }
+}
+
+#[test]
+fn a_yes_that_somebody_wrote_into_the_database_is_told() {
+    let mut world = World::new(BRIEF);
+    world.call(1, "a");
+    assert!(world.said(1).contains("Waiting for the user's approval"));
+    let card = world.card_of("a");
+    world.write_row(
+        "UPDATE approvals SET state = 'approved', decided_ms = :now, decided_uptime_ms = :up, decided_boot = :boot,
+           decided_by = 'window'",
+    );
+    world.write_row("INSERT INTO once(id, ends_ms) SELECT 'approval:' || id, :now + 60000 FROM approvals");
+    world.call(2, "a");
+    assert!(world.said(2).contains("danger ran"), "nobody can tell by the row");
+    let told = world.event("forged_approval");
+    assert!(told.contains(&format!("an approval ({}) that nobody is on record for", card.id)), "{told}");
+    assert!(told.contains(r#""origin":"file""#) && told.contains(r#""server":"corpus""#), "{told}");
+}
+
+#[test]
+fn a_yes_for_more_that_somebody_wrote_into_the_database_is_told_once() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    world.write_row(
+        "INSERT INTO grants(id, server, client, session, tool, definition, scope, granted_ms, granted_uptime_ms, boot, ends_ms,
+           idle_ms, used_ms, calls_left)
+         SELECT id, server, client, session, tool, definition, 'session', :now, :up, :boot, :now + 60000, 60000, :now, 9 FROM approvals",
+    );
+    decider::ring(&world.home);
+    assert!(world.said(1).contains("danger ran"));
+    for id in 2..=3 {
+        world.call(id, &format!("{id}"));
+        assert!(world.said(id).contains("danger ran"), "{id}");
+    }
+    eventually("all of them on record", SOON, || (rows(&world.bench).unwrap().len() == 3).then_some(()));
+    let told = world.events("forged_approval");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains(&format!("({})", card.id)), "{told:?}");
+}
+
+#[test]
+fn a_yes_of_a_person_is_on_record_and_not_taken_for_a_forged_one() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let id = world.card_of("a").id.to_string();
+    let command = world.bench.callgate(["approve", &id, "--until-restart"]).unwrap();
+    assert!(when_asked(command, "Type approve", "approve").unwrap().0.success());
+    assert!(world.said(1).contains("danger ran"));
+    world.call(2, "b");
+    assert!(world.said(2).contains("danger ran"));
+    eventually("both on record", SOON, || (rows(&world.bench).unwrap().len() == 2).then_some(()));
+    assert_eq!(world.events("decided").len(), 1);
+    assert!(world.events("forged_approval").is_empty());
+}
+
+#[test]
+fn a_policy_that_somebody_edits_to_allow_while_a_call_is_held_is_told_and_lets_the_held_one_not_through() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    world.bench.write_policy(r#"{ "version": "1", "default": "allow" }"#).unwrap();
+    let told = world.event("loosened");
+    assert!(told.contains(r#""origin":"file""#) && told.contains("danger"), "{told}");
+    assert_eq!((world.runs(), world.row(0).decision()), (0, "asked"));
+    world.decide(&card, &Verdict::Deny(None));
+    assert!(world.said(1).contains("the user said no"));
+    assert_eq!(world.runs(), 0);
+}
+
+#[test]
+fn what_an_agent_was_granted_in_one_chat_another_that_asked_for_the_same_does_not_have() {
+    let mut world = World::new(ASKED);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    let mut other = world.bench.session("", &[]).unwrap();
+    other.call("1", "danger", r#"{"url":"a"}"#).unwrap();
+    assert_eq!(world.asked(2).session, card.session, "the one that asked first");
+    world.decide(&card, &Verdict::Grant(GrantScope::Session));
+    assert!(world.said(1).contains("danger ran"));
+    world.call(2, "b");
+    assert!(world.said(2).contains("danger ran"));
+    other.call("2", "danger", r#"{"url":"c"}"#).unwrap();
+    assert_ne!(world.card_of("c").session, card.session);
+}
+
 #[test]
 fn an_agent_cannot_approve_its_own_call() {
     let mut world = World::new(ASKED);

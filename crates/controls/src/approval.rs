@@ -163,7 +163,8 @@ pub struct Approval {
     pub server: String,
     pub client: String,
     pub tool: String,
-    /// The session that asked last.
+    /// The session that asked first; once that is gone, the one that has waited for the longest. What a yes lets through beside
+    /// the call is let through there.
     pub session: SessionId,
     /// The rule that asks, and its words.
     pub rule: String,

@@ -8,7 +8,7 @@ use callgate_controls::approval::{
 };
 use callgate_controls::{decider, patience};
 use callgate_home::{SessionId, lease};
-use callgate_journal::{EventKind, record_event};
+use callgate_journal::{EventKind, approved_words, record_event};
 use callgate_text::{clip, count, harmless, name};
 use callgate_wiring::client_name;
 
@@ -91,7 +91,13 @@ impl Desk {
         }
         if is_yes {
             // On record first: what cannot be recorded is not opened.
-            let words = format!("{} approved {}: {}", subject(&waiting), by.place(), scope_words(verdict));
+            let words = format!(
+                "{} {}{}: {}",
+                what(&waiting),
+                approved_words(waiting.id),
+                by.place(),
+                scope_words(verdict)
+            );
             let (at, server) = (now.wall_ms, Some(waiting.server.as_str()));
             record_event(self.home(), at, EventKind::Decided, server, Some(self.origin), &words)
                 .map_err(DeskError::Unrecorded)?;
@@ -268,10 +274,14 @@ fn meant(verdict: &ApprovalVerdict) -> Result<Verdict, DeskError> {
     })
 }
 
-/// "delete_file of files, for Cursor (k3v9qa-1z)"
+/// "delete_file of files, for Cursor (k3v9qa)"
 fn subject(approval: &Approval) -> String {
-    let Approval { tool, server, client, id, .. } = approval;
-    format!("{} of {}, for {} ({id})", name(tool), name(server), client_name(client))
+    format!("{} ({})", what(approval), approval.id)
+}
+
+fn what(approval: &Approval) -> String {
+    let Approval { tool, server, client, .. } = approval;
+    format!("{} of {}, for {}", name(tool), name(server), client_name(client))
 }
 
 fn scope_words(verdict: &ApprovalVerdict) -> &'static str {
@@ -284,20 +294,20 @@ fn scope_words(verdict: &ApprovalVerdict) -> &'static str {
 }
 
 fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Option<Done>) -> Done {
-    let what = subject(approval);
+    let subject = subject(approval);
     let words = match verdict {
         ApprovalVerdict::Deny { block: false, .. } if !is_held => {
-            format!("Denied {what}; its client does not wait, and hears it if the same call comes again")
+            format!("Denied {subject}; its client does not wait, and hears it if the same call comes again")
         }
-        ApprovalVerdict::Deny { block: false, .. } => format!("Denied {what}"),
-        ApprovalVerdict::Deny { .. } => format!("Denied {what}, and blocked the tool"),
+        ApprovalVerdict::Deny { block: false, .. } => format!("Denied {subject}"),
+        ApprovalVerdict::Deny { .. } => format!("Denied {subject}, and blocked the tool"),
         yes => {
             let then = if is_held {
                 "it is let through now, if nothing else refuses it"
             } else {
                 "its client does not wait: the same call passes if it comes again within 10 minutes"
             };
-            format!("Approved {what} {}; {then}", scope_words(yes))
+            format!("Approved {subject} {}; {then}", scope_words(yes))
         }
     };
     Done { words, ..rule.unwrap_or_default() }

@@ -1,5 +1,5 @@
-//! What is worth a notification: an incident, which is refusals and unusual rates that belong together, and rules loosened
-//! in their file.
+//! What is worth a notification: an incident, which is refusals and unusual rates that belong together, rules loosened
+//! in their file, and approvals that nobody gave.
 //!
 //! An incident has one notification, however many calls, tools and clients take part: it is said anew in its place, and gone
 //! when it was closed. A value that is fed with what is new and says what to show. It knows no desktop.
@@ -88,6 +88,7 @@ impl Notices {
         }
         if !news.in_front {
             tellings.extend(loosened(news.events).into_iter().map(Telling::Raise));
+            tellings.extend(forged(news.events).into_iter().map(Telling::Raise));
         }
         tellings
     }
@@ -336,6 +337,25 @@ fn loosened(events: &[EventRow]) -> Vec<Notice> {
             opens: Place::Rules { server: server.to_owned() },
             topic: None,
         }
+    };
+    found.into_iter().map(notice).collect()
+}
+
+/// One for each server that calls got to by an approval which nobody gave.
+fn forged(events: &[EventRow]) -> Vec<Notice> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for event in events.iter().filter(|event| event.kind == EventKind::ForgedApproval) {
+        let server = event.server.as_deref().unwrap_or_default();
+        if !found.iter().any(|known| known.0 == server) {
+            found.push((server, &event.text));
+        }
+    }
+    let notice = |(server, text): (&str, &str)| Notice {
+        title: format!("An approval that nobody gave let a call of {} through", name(server)),
+        body: clip(&harmless(text), 200),
+        acts: vec![(TrayAct::Pause { server: Some(server.to_owned()) }, "Pause server".to_owned())],
+        opens: Place::Approvals,
+        topic: None,
     };
     found.into_iter().map(notice).collect()
 }

@@ -227,3 +227,31 @@ fn hostile_text_is_shown_as_text() {
     let shown = format!("{}{}", told[0].title, told[0].body);
     assert!(shown.chars().count() < 400 && !shown.chars().any(callgate_text::is_hidden), "{shown}");
 }
+
+#[test]
+fn an_approval_that_nobody_gave_is_told_once_for_each_server_unless_the_window_is_in_front() {
+    let forged = |id, server: &str| EventRow {
+        id,
+        at_ms: 0,
+        kind: EventKind::ForgedApproval,
+        server: Some(server.to_owned()),
+        session: None,
+        origin: Some(Origin::File),
+        text: format!(
+            "a call of \"drop\" was let through by an approval ({id}) that nobody is on record for"
+        ),
+    };
+    let events = [forged(1, "files"), forged(2, "files"), forged(3, "mail")];
+    let told = raised(Notices::default().take(&news(&[], &events, &[])));
+    let titles: Vec<&str> = told.iter().map(|notice| notice.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "An approval that nobody gave let a call of files through",
+            "An approval that nobody gave let a call of mail through"
+        ]
+    );
+    assert!(told.iter().all(|notice| notice.opens == Place::Approvals && notice.body.contains("\"drop\"")));
+    let in_front = News { in_front: true, ..news(&[], &events, &[]) };
+    assert!(Notices::default().take(&in_front).is_empty());
+}

@@ -29,7 +29,8 @@ pub struct ChangeRow {
 
 /// Events that are worth a line. Changes of policies have rows of their own; noise is for those who look for it.
 const WORTH_A_LINE: &str = "'loosened', 'policy_broken', 'paused', 'resumed', 'keeper_lost', 'database_moved_aside', \
-     'gap', 'bad_settings', 'forgotten', 'swept', 'gate_repaired', 'gate_contested', 'definition_changed', 'pins_broken'";
+     'gap', 'bad_settings', 'forgotten', 'swept', 'gate_repaired', 'gate_contested', 'definition_changed', 'pins_broken', \
+     'loosening_refused', 'forged_approval'";
 
 /// Each session says that it was paused; beside a person's own act that is the same once more. Records of one act stand
 /// this close to each other.

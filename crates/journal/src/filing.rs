@@ -9,12 +9,13 @@ mod rows;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use callgate_controls::approval::ApprovalId;
 use callgate_controls::sqlite;
 use callgate_controls::wal::{self, LogKeeper};
 use callgate_home::private::{Identity, identity};
 use callgate_home::{Home, StoreError, failpoint};
 use rusqlite::{Connection, OptionalExtension};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::database::{next_rev, open_writer};
 use crate::filing_turn::FilingTurn;
@@ -39,6 +40,8 @@ pub struct Filer {
     log_limit: u64,
     log_keeper: LogKeeper,
     contexts: FxHashMap<u64, (Context, i64)>,
+    /// Approvals whose calls were looked at: somebody is on record for them, or it was said that nobody is.
+    accounted: FxHashSet<ApprovalId>,
     /// Of the history when `contexts` was last known to be true.
     generation: i64,
 }
@@ -71,6 +74,7 @@ impl Filer {
             log_limit: LOG_LIMIT,
             log_keeper: LogKeeper::default(),
             contexts: FxHashMap::default(),
+            accounted: FxHashSet::default(),
             generation: 0,
         };
         if let Some(aside) = writer.moved_aside {
@@ -161,15 +165,20 @@ impl Filer {
         failpoint::reach("drain.before_commit");
         if let Err(error) = self.run(end) {
             let _gone = self.run("ROLLBACK");
-            // Contexts of a transaction that did not happen must not be remembered.
-            self.contexts.clear();
+            self.forget_uncommitted();
             return done.and(Err(error));
         }
         if done.is_err() {
-            self.contexts.clear();
+            self.forget_uncommitted();
         }
         failpoint::reach("drain.after_commit");
         done
+    }
+
+    /// What a transaction that did not happen has written must not be remembered.
+    fn forget_uncommitted(&mut self) {
+        self.contexts.clear();
+        self.accounted.clear();
     }
 
     /// Waits until no other session files; the log has room then. An error if others did for all that time.

@@ -28,7 +28,7 @@ pub use batch::{Admitted, Batch, CallEntry, CallRef, Commit, Intent, NotAdmitted
 pub use catch_up::{CaughtUp, catch_up};
 pub use database::is_on_record;
 pub use journal::{Event, Journal, SessionInfo};
-pub use notes::{PolicyEdit, note_edit, record_event};
+pub use notes::{PolicyEdit, approved_words, note_edit, record_event};
 pub use outbox::Noted;
 pub use removals::Removed;
 pub use settlement::Settlement;

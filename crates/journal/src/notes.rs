@@ -1,5 +1,6 @@
 //! Rows that no session writes: what a person did from the command line or the window.
 
+use callgate_controls::approval::ApprovalId;
 use callgate_home::{Home, StoreError};
 use callgate_redaction::Masker;
 use rusqlite::{Connection, OptionalExtension};
@@ -23,6 +24,11 @@ pub fn record_event(
     let note = Note::Event { at_ms, kind, server: server.map(str::to_owned), origin, text };
     outbox::put(home, at_ms, &note)?.book();
     Ok(())
+}
+
+/// How the event of a yes names its approval: by this it is found when a call was let through by it.
+pub fn approved_words(id: ApprovalId) -> String {
+    format!("({id}) approved ")
 }
 
 /// An edit of a policy that is about to be written.

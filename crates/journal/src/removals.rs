@@ -20,11 +20,12 @@ const DAYS: usize = 366;
 const NAMED: usize = 20;
 const AGED_OUT: &str = "too old or too much for the history's settings";
 
-/// Loosenings and changes of rules that stay whatever the ceiling says: some hundred kilobytes.
+/// Loosenings, decisions about calls and changes of rules that stay whatever the ceiling says: some hundred kilobytes.
 pub const KEPT_LOOSENINGS: i64 = 2_000;
 
 /// Events that may be removed, in SQL.
-pub const REMOVABLE: &str = "kind NOT IN ('loosened', 'policy_changed', 'forgotten', 'expired')";
+pub const REMOVABLE: &str =
+    "kind NOT IN ('loosened', 'policy_changed', 'forgotten', 'expired', 'decided', 'forged_approval')";
 
 /// What was removed, or would be, of one server; without a name, what belongs to none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,10 +145,11 @@ pub fn expire_events(
     expire(connection, &old, (before_ms, most), now)
 }
 
-/// The same for some of the loosenings and changes of rules before the newest: for a history that is too large with nothing in it
+/// The same for some of the loosenings, decisions and changes of rules before the newest: for a history that is too large with nothing in it
 /// but them.
 pub fn expire_loosenings(connection: &Connection, most: i64, now: i64) -> rusqlite::Result<usize> {
-    const LASTING: &str = "SELECT id FROM events WHERE kind IN ('loosened', 'policy_changed')";
+    const LASTING: &str =
+        "SELECT id FROM events WHERE kind IN ('loosened', 'policy_changed', 'decided', 'forged_approval')";
     let newest = format!("{LASTING} ORDER BY id DESC LIMIT ?1");
     let old = format!("{LASTING} AND id NOT IN ({newest}) ORDER BY id LIMIT ?2");
     expire(connection, &old, (KEPT_LOOSENINGS, most), now)

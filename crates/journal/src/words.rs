@@ -153,6 +153,8 @@ vocabulary! {
         PinsBroken = "pins_broken",
         /// A loosening was tried where no person sits: below a session, or from a client's own shell.
         LooseningRefused = "loosening_refused",
+        /// A call was let through by an approval that nobody is on record for: somebody wrote it into the database.
+        ForgedApproval = "forged_approval",
     }
 }
 

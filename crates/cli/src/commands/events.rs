@@ -53,6 +53,7 @@ fn line(screen: &Screen, event: &EventRow) -> String {
     let style = match event.kind {
         EventKind::Loosened
         | EventKind::LooseningRefused
+        | EventKind::ForgedApproval
         | EventKind::PolicyBroken
         | EventKind::Gap
         | EventKind::DatabaseMovedAside

@@ -63,9 +63,12 @@ impl Approvals {
     ) -> Result<Decided, NotDecided> {
         let found = self.transaction(now, |db| {
             tidy(db, now)?;
-            let Some(approval) = get(db, id)? else { return Ok(None) };
+            let Some(mut approval) = get(db, id)? else { return Ok(None) };
             if approval.state != State::Open {
                 return Ok(Some((approval, false)));
+            }
+            if let Some(heir) = waiting::heir(db, &approval)? {
+                approval.session = heir;
             }
             let (state, words) = match verdict {
                 Verdict::Deny(words) => (State::Denied, words.as_deref()),

@@ -102,7 +102,7 @@ pub(super) fn insert(db: &Db, now: &Moment, approval: &Approval, scope: GrantSco
         .execute(
             "INSERT INTO grants(id, server, client, session, tool, definition, scope, granted_ms, granted_uptime_ms, boot, ends_ms,
                idle_ms, used_ms, calls_left)
-             SELECT id, server, client, session, tool, definition, ?2, ?3, ?4, ?5, ?6, ?7, ?3, ?8 FROM approvals WHERE id = ?1",
+             SELECT id, server, client, ?9, tool, definition, ?2, ?3, ?4, ?5, ?6, ?7, ?3, ?8 FROM approvals WHERE id = ?1",
             (
                 approval.id.to_string(),
                 scope.word(),
@@ -113,6 +113,7 @@ pub(super) fn insert(db: &Db, now: &Moment, approval: &Approval, scope: GrantSco
                 ms(scope.idle()),
                 // The call that asked is spent by itself.
                 scope.calls() - 1,
+                approval.session.to_string(),
             ),
         )
         .map(drop)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_home::clock::Moment;
-use callgate_home::{CallId, StoreError};
+use callgate_home::{CallId, SessionId, StoreError, lease};
 use rusqlite::OptionalExtension;
 
 use super::{
@@ -99,21 +99,22 @@ impl Approvals {
 fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked> {
     let Question { subject, call, .. } = question;
     let key = subject.key();
-    let same: Option<(String, u32)> = db
+    let same: Option<(String, u32, SessionId)> = db
         .connection
-        .prepare_cached("SELECT id, rounds FROM approvals WHERE subject = ?1 AND state = 'open'")?
-        .query_row([&key[..]], |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached("SELECT id, rounds, session FROM approvals WHERE subject = ?1 AND state = 'open'")?
+        .query_row([&key[..]], |row| Ok((row.get(0)?, row.get(1)?, parsed(row, 2)?)))
         .optional()?;
     let session = call.session.to_string();
     if let Some(leave) = leave::find(db, now, subject, call.session)? {
         return Ok(Asked::Approved(leave.approval.id));
     }
     let held_until = now.wall_ms + ms(question.hold);
-    if let Some((id, rounds)) = same {
+    if let Some((id, rounds, first)) = same {
         let is_ignored = rounds >= ROUNDS;
+        let owner = if lease::is_live(&db.home, first) { first.to_string() } else { session };
         db.connection
             .prepare_cached("UPDATE approvals SET asked = asked + 1, session = ?2 WHERE id = ?1")?
-            .execute((&id, &session))?;
+            .execute((&id, owner))?;
         if !is_ignored {
             waiting::enter(db, &id, *call, held_until)?;
         }

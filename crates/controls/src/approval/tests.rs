@@ -190,6 +190,31 @@ fn a_burst_ends_when_it_is_idle_used_up_or_revoked() {
 }
 
 #[test]
+fn a_yes_for_more_stays_with_the_session_that_asked_first_unless_that_is_gone() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    let first = place.another();
+    assert_eq!(opened(place.ask(7)), id, "another chat joins the card");
+    assert_eq!(place.card(id).session, first.0);
+    place.decide(id, &Verdict::Grant(GrantScope::Session)).unwrap();
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id), "the call itself, whoever is first");
+    assert_eq!(place.pass("tool", &DEFINITION, 1), None, "not in the session that asked last");
+    let last = std::mem::replace(&mut place.session, first.0);
+    assert_eq!(place.pass("tool", &DEFINITION, 1), Some(id));
+    // Its gate goes while another one waits for the same.
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    let first = place.another();
+    assert_eq!(opened(place.ask(7)), id);
+    drop(first);
+    let decided = place.decide(id, &Verdict::Grant(GrantScope::Session)).unwrap();
+    assert_eq!(decided.approval.session, place.session);
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id));
+    assert_eq!(place.pass("tool", &DEFINITION, 1), Some(id));
+    assert_ne!(place.session, last);
+}
+
+#[test]
 fn a_no_that_nobody_heard_is_told_to_the_next_equal_call_once() {
     let mut place = Place::new();
     let id = opened(place.ask(7));
@@ -445,8 +470,8 @@ proptest! {
                     };
                     let open = place.open();
                     let card = open.iter().find(|one| one.id == id);
-                    let decided = place.decide(id, &verdict).is_ok();
-                    prop_assert_eq!(decided, card.is_some());
+                    let decided = place.decide(id, &verdict);
+                    prop_assert_eq!(decided.is_ok(), card.is_some());
                     if let Some(card) = card.filter(|_| how > 0) {
                         let more = scope.map(|scope| (scope, scope.calls() - 1, now_ms));
                         yes.push(Yes { id, digest, session: card.session, at_ms: now_ms, unused: true, more });

@@ -2,7 +2,7 @@
 
 use callgate_home::{CallId, SessionId, lease};
 
-use super::ApprovalId;
+use super::{Approval, ApprovalId, parsed};
 use crate::limits::Db;
 
 pub(super) fn enter(db: &Db, approval: &str, call: CallId, until_ms: i64) -> rusqlite::Result<()> {
@@ -22,6 +22,19 @@ pub(super) fn leave(db: &Db, approval: ApprovalId, call: CallId) -> rusqlite::Re
         .prepare_cached("DELETE FROM waiting WHERE call = ?1 AND approval = ?2")?
         .execute((call.to_string(), approval.to_string()))?;
     Ok(left == 1)
+}
+
+/// Whose question it is, if its own session is gone: of those that wait for it the one whose time is over first.
+pub(super) fn heir(db: &Db, approval: &Approval) -> rusqlite::Result<Option<SessionId>> {
+    if lease::is_live(&db.home, approval.session) {
+        return Ok(None);
+    }
+    let waiting: Vec<SessionId> = db
+        .connection
+        .prepare_cached("SELECT session FROM waiting WHERE approval = ?1 ORDER BY until_ms, call")?
+        .query_map([approval.id.to_string()], |row| parsed(row, 0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(waiting.into_iter().find(|session| lease::is_live(&db.home, *session)))
 }
 
 /// Drops what waits for a decision that there is, and what waited for gates that are gone. A question that only those held is

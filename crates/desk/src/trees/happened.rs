@@ -61,6 +61,7 @@ fn is_of_processes(kind: EventKind) -> bool {
         EventKind::Loosened
             | EventKind::LooseningRefused
             | EventKind::Decided
+            | EventKind::ForgedApproval
             | EventKind::PolicyChanged
             | EventKind::PolicyBroken
             | EventKind::Paused

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use callgate_controls::approval::ApprovalId;
 use callgate_home::DEFAULT_SERVER;
 use rusqlite::{CachedStatement, Connection, OptionalExtension};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -10,7 +11,7 @@ use super::Filer;
 use crate::database::flags::{
     ARGS_CUT, ARGS_MASKED, ARGS_WITHHELD, RESULT_CUT, RESULT_MASKED, RESULT_WITHHELD,
 };
-use crate::notes;
+use crate::notes::{self, approved_words};
 use crate::spool::reader::ReadGroup;
 use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, records};
 use crate::timeline::{self, InForce};
@@ -111,6 +112,9 @@ impl Filer {
             }
         }
         self.insert(session, &rows, rev)?;
+        for Row { call, .. } in &rows {
+            self.account_for(opened, call.decision, (call.rule, call.tool, call.at_ms), rev)?;
+        }
         for other in others {
             match other {
                 Other::Outcome(outcome) => self.update(session, &outcome, rev)?,
@@ -197,22 +201,23 @@ impl Filer {
         Ok(())
     }
 
-    /// The same of the decision about a call that was asked about.
+    /// The same of the decision about a call that was asked about: its tool, and when it came.
     fn update_decision(
         &mut self,
         session: i64,
         decided: &DecisionRecord<'_>,
         rev: &mut i64,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<Option<(String, i64)>> {
         let seq = decided.seq.cast_signed();
-        let common = "SELECT c.client, c.method, c.tool FROM calls JOIN contexts c ON c.id = calls.context
+        let common =
+            "SELECT c.client, c.method, c.tool, at_ms FROM calls JOIN contexts c ON c.id = calls.context
                       WHERE session = ?1 AND seq = ?2 AND outcome IS NULL";
         let Filer { connection, contexts, .. } = self;
-        let found: Option<(String, String, String)> = connection
+        let found: Option<(String, String, String, i64)> = connection
             .prepare_cached(common)?
-            .query_row((session, seq), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .query_row((session, seq), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .optional()?;
-        let Some((client, method, tool)) = found else { return Ok(()) };
+        let Some((client, method, tool, at_ms)) = found else { return Ok(None) };
         let DecisionRecord { decision, policy, rule, reason, .. } = *decided;
         let common = Common { client: &client, policy, method: &method, tool: &tool, decision, rule };
         let context = context(connection, contexts, &common)?;
@@ -223,7 +228,64 @@ impl Filer {
             )?
             .query_row((session, seq, context, known(reason), outcome), |row| row.get(0))?;
         *rev += 1;
-        self.change(*rev, call)
+        self.change(*rev, call)?;
+        Ok(Some((tool, at_ms)))
+    }
+
+    /// A call that passed by an approval: whoever decided is on record before it, since notes of the outbox are booked in this
+    /// transaction. If nobody is, the approval was not made by Callgate, and that is said once.
+    fn account_for(
+        &mut self,
+        opened: &Opened,
+        decision: Decision,
+        (rule, tool, at_ms): (&str, &str, i64),
+        rev: &mut i64,
+    ) -> rusqlite::Result<()> {
+        if decision.is_refused() {
+            return Ok(());
+        }
+        let Some(id) = ApprovalId::of_rule(rule) else { return Ok(()) };
+        if self.accounted.contains(&id) {
+            return Ok(());
+        }
+        let told: bool = self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM events WHERE kind = ?1 AND instr(text, ?2)
+                 OR kind = ?3 AND instr(text, ?4))",
+            )?
+            .query_row(
+                (
+                    EventKind::Decided.word(),
+                    approved_words(id),
+                    EventKind::ForgedApproval.word(),
+                    format!("({id})"),
+                ),
+                |row| row.get(0),
+            )?;
+        if !told {
+            let text = format!(
+                "a call of {tool:?} was let through by an approval ({id}) that nobody is on record for"
+            );
+            *rev += 1;
+            self.connection.execute(
+                "INSERT INTO events(at_ms, kind, server, session, origin, text, rev) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                (
+                    at_ms,
+                    EventKind::ForgedApproval.word(),
+                    &opened.server,
+                    &opened.session,
+                    Origin::File.word(),
+                    text,
+                    *rev,
+                ),
+            )?;
+        }
+        if self.accounted.len() >= REMEMBERED {
+            self.accounted.clear();
+        }
+        self.accounted.insert(id);
+        Ok(())
     }
 
     fn change(&self, rev: i64, call: i64) -> rusqlite::Result<()> {
@@ -275,7 +337,11 @@ impl Filer {
                 notes::keep_policy(&self.connection, version, &opened.server, text, *at_ms, *origin)?;
             }
             Record::Ended { at_ms, reason } => self.end_session(session, *at_ms, *reason, rev)?,
-            Record::Decided(decided) => self.update_decision(session, decided, rev)?,
+            Record::Decided(decided) => {
+                if let Some((tool, at_ms)) = self.update_decision(session, decided, rev)? {
+                    self.account_for(opened, decided.decision, (decided.rule, &tool, at_ms), rev)?;
+                }
+            }
             Record::Call(_) | Record::MarkedCall { .. } | Record::Outcome(_) | Record::WithheldOutcome(_) => {
             }
         }
