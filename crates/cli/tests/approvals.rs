@@ -38,9 +38,12 @@ impl Asking {
 
     /// One more call that waits, and its id.
     fn ask(&mut self) -> String {
+        let text = format!(r#"{{"path":"/tmp/{}"}}"#, self.calls + 1);
+        self.ask_with(&Arguments { text, bytes: 17, complete: true, masked: 0 })
+    }
+
+    fn ask_with(&mut self, arguments: &Arguments) -> String {
         self.calls += 1;
-        let arguments =
-            Arguments { text: format!(r#"{{"path":"/tmp/{}"}}"#, self.calls), bytes: 17, complete: true };
         let question = Question {
             subject: Subject {
                 server: "files",
@@ -53,7 +56,7 @@ impl Asking {
             call: self.session.call(u64::from(self.calls)),
             rule: "/tools/write_file/action",
             reason: "look twice",
-            arguments: Some(&arguments),
+            arguments: Some(arguments),
             hold: Duration::from_secs(600),
             expires: EXPIRES,
         };
@@ -119,6 +122,17 @@ fn what_waits_is_listed_for_people_and_for_programs() {
     named.sort_unstable();
     written.sort_unstable();
     assert_eq!(written, named);
+}
+
+#[test]
+fn what_masking_hides_is_counted_where_a_call_is_shown() {
+    let mut asking = Asking::new();
+    let text = r#"{"password":"[masked, 40 characters]","token":"[masked, 9 characters]"}"#.to_owned();
+    asking.ask_with(&Arguments { text, bytes: 80, complete: true, masked: 2 });
+    let listed = asking.callgate.say(&["approvals"]);
+    assert!(listed.contains("2 values are hidden by masking"), "{listed}");
+    let row: Value = serde_json::from_str(&asking.callgate.say(&["approvals", "--json"])).unwrap();
+    assert_eq!(row["masked"], 2);
 }
 
 #[test]

@@ -186,7 +186,7 @@ pub struct Approval {
     pub words: Option<String>,
 }
 
-const COLUMNS: &str = "id, call, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, opened_ms,
+const COLUMNS: &str = "id, call, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, masked, opened_ms,
      expires_ms, (SELECT max(until_ms) FROM waiting WHERE approval = approvals.id), asked, state, decided_ms, decided_by, words";
 
 impl Approval {
@@ -194,7 +194,7 @@ impl Approval {
         let text = |column: usize| row.get::<_, String>(column);
         let arguments = row.get::<_, Option<String>>(9)?.map(|text| -> rusqlite::Result<Arguments> {
             let bytes = row.get::<_, i64>(10)?.cast_unsigned();
-            Ok(Arguments { text, bytes, complete: row.get(11)? })
+            Ok(Arguments { text, bytes, complete: row.get(11)?, masked: row.get(12)? })
         });
         Ok(Approval {
             id: parsed(row, 0)?,
@@ -207,14 +207,14 @@ impl Approval {
             reason: text(7)?,
             difference: row.get(8)?,
             arguments: arguments.transpose()?,
-            opened_ms: row.get(12)?,
-            expires_ms: row.get(13)?,
-            held_until_ms: row.get(14)?,
-            asked: row.get(15)?,
-            state: parsed(row, 16)?,
-            decided_ms: row.get(17)?,
-            decided_by: row.get::<_, Option<String>>(18)?.and_then(|word| word.parse().ok()),
-            words: row.get(19)?,
+            opened_ms: row.get(13)?,
+            expires_ms: row.get(14)?,
+            held_until_ms: row.get(15)?,
+            asked: row.get(16)?,
+            state: parsed(row, 17)?,
+            decided_ms: row.get(18)?,
+            decided_by: row.get::<_, Option<String>>(19)?.and_then(|word| word.parse().ok()),
+            words: row.get(20)?,
         })
     }
 }

@@ -1,10 +1,13 @@
 //! Approvals: what waits for a person's decision, decided, and what a yes lets through, ended.
 
+mod comparison;
+
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use callgate_controls::approval::{
-    Approval, ApprovalId, Approvals, BadApprovalId, Decider, Grant, GrantScope, NotDecided, State, Verdict,
+    Approval, ApprovalId, Approvals, Arguments, BadApprovalId, Decider, Grant, GrantScope, NotDecided, State,
+    Verdict,
 };
 use callgate_controls::{decider, patience};
 use callgate_home::{SessionId, lease};
@@ -15,8 +18,8 @@ use callgate_wiring::client_name;
 use crate::notices::Notice;
 use crate::tray::TrayAct;
 use crate::view::{
-    ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, Done, GrantView, Place,
-    Restriction, Target,
+    ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, ComparisonView, DecidedView, Done,
+    GrantView, Place, Restriction, Target,
 };
 use crate::{Desk, DeskError};
 
@@ -35,17 +38,27 @@ impl Desk {
         let now = self.clock.now();
         let mut store = Approvals::new(self.home());
         let mut open = Vec::new();
-        for approval in store.open(&now)? {
+        let waiting = store.open(&now)?;
+        self.forget_comparisons(&waiting);
+        for approval in waiting {
             let lately = |store: &mut Approvals, state| store.decided_lately(&now, &approval, state, LATELY);
             let (approved, denied) =
                 (lately(&mut store, State::Approved)?, lately(&mut store, State::Denied)?);
+            let compared = Some(self.compared(&mut store, &approval)?);
             open.push(ApprovalView {
                 approved_lately: approved,
                 denied_lately: denied,
+                compared,
                 ..view(approval, now.wall_ms)
             });
         }
-        let ended = store.ended(&now, ENDED)?.into_iter().map(|one| view(one, now.wall_ms)).collect();
+        let mut ended: Vec<ApprovalView> =
+            store.ended(&now, ENDED)?.into_iter().map(|one| view(one, now.wall_ms)).collect();
+        let mut badges = self.badges.look();
+        for one in open.iter_mut().chain(&mut ended) {
+            one.class = badges.of(&one.server, &one.tool);
+        }
+        drop(badges);
         let live = |grant: &Grant| lease::is_live(self.home(), grant.session);
         let grants = store.grants(&now)?.into_iter().filter(live).map(grant_view).collect();
         Ok(ApprovalsView { open, ended, grants })
@@ -68,9 +81,43 @@ impl Desk {
         store.open(&now)?;
         match store.get(&now, id)? {
             None => Err(not_decided(NotDecided::Unknown(id))),
-            Some(approval) if approval.state == State::Open => Ok(view(approval, now.wall_ms)),
+            Some(approval) if approval.state == State::Open => {
+                let compared = Some(self.compared(&mut store, &approval)?);
+                let class = self.badges.look().of(&approval.server, &approval.tool);
+                Ok(ApprovalView { compared, class, ..view(approval, now.wall_ms) })
+            }
             Some(approval) => Err(not_decided(NotDecided::Already { id, state: approval.state })),
         }
+    }
+
+    /// What waits, held against the call that was approved last. Read once, as long as that is the same call.
+    fn compared(&self, store: &mut Approvals, approval: &Approval) -> Result<ComparisonView, DeskError> {
+        let last = store.approved_last(&self.clock.now(), approval)?;
+        let known =
+            self.cache.lock().unwrap_or_else(PoisonError::into_inner).compared.get(&approval.id).cloned();
+        if let Some((_, known)) = known.filter(|(of, _)| *of == last) {
+            return Ok(known);
+        }
+        let Some(call) = last else { return Ok(comparison::none(comparison::FIRST)) };
+        let Some(row) = self.record()?.call(&call)? else { return Ok(comparison::none(comparison::LOST)) };
+        let asked = approval.arguments.as_ref();
+        let compared = match &row.args {
+            Some(approved) if approved.withheld => comparison::none(comparison::LOST),
+            approved => comparison::of(
+                call.to_string(),
+                approved.as_ref().map(|body| body.text.as_str()),
+                asked.map(|arguments| arguments.text.as_str()),
+                asked.is_some_and(|arguments| arguments.masked > 0),
+            ),
+        };
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.compared.insert(approval.id, (last, compared.clone()));
+        Ok(compared)
+    }
+
+    fn forget_comparisons(&self, waiting: &[Approval]) {
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.compared.retain(|id, _| waiting.iter().any(|one| one.id == *id));
     }
 
     /// Decides, if nobody did before.
@@ -157,6 +204,8 @@ impl Desk {
         let deny = (TrayAct::Deny { id: first.id.to_string() }, "Deny".to_owned());
         let look = (TrayAct::Approvals, "Look at it".to_owned());
         let tool = clip(&name(&first.tool), 40);
+        let class = self.badges.look().of(&first.server, &first.tool);
+        let class = class.map_or_else(String::new, |class| format!(" ({})", class.words()));
         let waits = match more {
             0 => String::new(),
             more => format!("; {} more wait", count(more, "call")),
@@ -164,7 +213,7 @@ impl Desk {
         Ok(Some(Notice {
             title: format!("{} wants to call {tool}", client_name(&first.client)),
             body: format!(
-                "{}{}: {}{waits}",
+                "{}{}{class}: {}{waits}",
                 preview.unwrap_or_default(),
                 name(&first.server),
                 clip(&harmless(&first.reason), 200)
@@ -238,7 +287,8 @@ fn preview(approval: &Approval) -> Option<String> {
         None => "without arguments",
     };
     let plain = |text: &str, most| harmless(text) == text && text.chars().count() <= most;
-    let whole = approval.arguments.as_ref().is_none_or(|arguments| arguments.complete)
+    let is_seen = |arguments: &Arguments| arguments.complete && arguments.masked == 0;
+    let whole = approval.arguments.as_ref().is_none_or(is_seen)
         && plain(text, PREVIEW)
         && plain(&approval.tool, 40)
         && plain(&approval.server, 40);
@@ -316,9 +366,9 @@ fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Opt
 fn view(approval: Approval, now_ms: i64) -> ApprovalView {
     let in_background = held_for(&approval, now_ms)
         .is_some_and(|waited| patience::is_in_background(&approval.client, waited));
-    let (text, bytes, complete) = match approval.arguments {
-        Some(arguments) => (Some(arguments.text), arguments.bytes, arguments.complete),
-        None => (None, 0, true),
+    let (text, bytes, complete, masked) = match approval.arguments {
+        Some(Arguments { text, bytes, complete, masked }) => (Some(text), bytes, complete, masked),
+        None => (None, 0, true, 0),
     };
     ApprovalView {
         id: approval.id.to_string(),
@@ -327,12 +377,15 @@ fn view(approval: Approval, now_ms: i64) -> ApprovalView {
         server: approval.server,
         client: approval.client,
         tool: approval.tool,
+        class: None,
         rule: approval.rule,
         reason: approval.reason,
         difference: approval.difference,
         arguments: text,
         arguments_bytes: bytes,
         complete,
+        masked,
+        compared: None,
         opened_ms: approval.opened_ms,
         expires_ms: approval.expires_ms,
         held_until_ms: approval.held_until_ms.filter(|until| *until > now_ms),

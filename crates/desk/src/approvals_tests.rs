@@ -29,7 +29,8 @@ impl Asking {
         let mut digest = [0; 32];
         digest[..args.len().min(32)].copy_from_slice(&args.as_bytes()[..args.len().min(32)]);
         let complete = args.len() < 1_000;
-        let arguments = Arguments { text: args.to_owned(), bytes: args.len() as u64, complete };
+        let masked = args.matches("[masked").count() as u32;
+        let arguments = Arguments { text: args.to_owned(), bytes: args.len() as u64, complete, masked };
         let question = Question {
             subject: Subject {
                 server: "files",
@@ -138,7 +139,8 @@ fn a_notification_offers_a_yes_only_for_what_it_shows_whole() {
     asking.decide(id, &no());
     let long = format!(r#"{{"path":"{}"}}"#, "a".repeat(200));
     let cut = format!(r#"{{"path":"{}"}}"#, "a".repeat(2_000));
-    for args in [long.as_str(), &cut, "{\"path\":\"\u{202e}a\"}", "{\"path\":\n\"a\"}"] {
+    let masked = r#"{"password":"[masked, 40 characters]"}"#;
+    for args in [long.as_str(), &cut, "{\"path\":\"\u{202e}a\"}", "{\"path\":\n\"a\"}", masked] {
         let id = asking.ask(args);
         let notice = asking.notice();
         assert_eq!(acts(&notice), ["Deny", "Look at it"], "{args}");
@@ -178,4 +180,52 @@ fn a_yes_of_a_notification_counts_once_by_its_own_key_and_not_late() {
     let states = asking.place.desk.approvals().unwrap().ended;
     let state = |id: ApprovalId| states.iter().find(|one| one.id == id.to_string()).map(|one| one.state);
     assert_eq!((state(id), state(late)), (Some(ApprovalState::Approved), Some(ApprovalState::Denied)));
+}
+
+const LISTED: &str = r#"{"name":"write_file","description":"Overwrite a file"}"#;
+
+#[test]
+fn a_card_its_notification_and_the_tray_say_what_the_tool_can_do() {
+    let mut asking = Asking::new();
+    let raw = callgate_protocol::json::Raw::parse(LISTED).unwrap();
+    let listed = [("write_file", raw)].into_iter();
+    let masker = callgate_redaction::Masker::default();
+    callgate_controls::catalogue::write(&asking.place.home, &masker, "files", 1, listed).unwrap();
+    let id = asking.ask("{}");
+    let class = asking.only().class.unwrap();
+    assert_eq!(asking.place.desk.open_approval(&id.to_string()).unwrap().class, Some(class));
+    let words = class.words();
+    assert!(
+        asking.notice().body.contains(&format!("files ({words}): look twice")),
+        "{}",
+        asking.notice().body
+    );
+}
+
+#[test]
+fn a_card_names_what_is_other_than_in_the_call_that_was_approved_last() {
+    let mut asking = Asking::new();
+    let session = asking.place.session("files");
+    let first = asking.ask(r#"{"path":"/a"}"#);
+    let compared = |asking: &Asking| asking.only().compared.unwrap();
+    assert_eq!(compared(&asking).words, comparison::FIRST);
+    asking.decide(first, &ApprovalVerdict::Once);
+    let second = asking.ask(r#"{"path":"/b"}"#);
+    assert_eq!(compared(&asking).words, comparison::LOST, "its row is not in the history");
+    asking.decide(second, &no());
+    // From here on the calls of the store are those of the record, whose session lives.
+    (asking.session, asking.calls) = (session.info.id, 0);
+    session.called("write_file", r#"{"path":"/a"}"#, callgate_journal::Outcome::Ok, "{}");
+    let third = asking.ask(r#"{"path":"/a","n":1}"#);
+    asking.place.clock.advance(Duration::from_secs(1));
+    asking.decide(third, &ApprovalVerdict::Once);
+    let fourth = asking.ask(r#"{"path":"/etc/passwd"}"#);
+    let found = compared(&asking);
+    assert_eq!(
+        (found.changed, found.call),
+        (vec!["/path".to_owned()], Some(session.info.id.call(1).to_string()))
+    );
+    assert_eq!(asking.place.desk.open_approval(&fourth.to_string()).unwrap().compared.unwrap().gone.len(), 0);
+    asking.decide(fourth, &no());
+    assert_eq!(asking.place.desk.approvals().unwrap().ended[0].compared, None);
 }

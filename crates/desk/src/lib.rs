@@ -53,6 +53,8 @@ use callgate_home::clock::Clock;
 use callgate_journal::Origin;
 use callgate_wiring::Wiring;
 
+use tools::badges::ClassBadges;
+
 pub use callgate_history::Forget;
 pub use demo::Program;
 pub use error::DeskError;
@@ -75,6 +77,7 @@ pub struct Desk {
     cache: Mutex<overview_cache::OverviewCache>,
     indexing: log::Indexing,
     wiring: Wiring,
+    badges: Arc<ClassBadges>,
 }
 
 impl Desk {
@@ -82,15 +85,17 @@ impl Desk {
         let (waiting, indexing) = (acts::Waiting::default(), log::Indexing::default());
         // Without a home directory there are no clients' files either.
         let machine = System::here(std::env::home_dir().unwrap_or_default());
+        let badges = Arc::new(ClassBadges::new(&home, &machine));
         let wiring = Wiring::new(home.clone(), Arc::clone(&clock), machine);
-        Desk { home, clock, origin, waiting, cache: Mutex::default(), indexing, wiring }
+        Desk { home, clock, origin, waiting, cache: Mutex::default(), indexing, wiring, badges }
     }
 
     /// The same with clients' files elsewhere.
     #[must_use]
     pub fn on(self, machine: System) -> Desk {
+        let badges = Arc::new(ClassBadges::new(&self.home, &machine));
         let wiring = Wiring::new(self.home.clone(), Arc::clone(&self.clock), machine);
-        Desk { wiring, ..self }
+        Desk { wiring, badges, ..self }
     }
 
     /// The clients of this person, and the gate in their files.

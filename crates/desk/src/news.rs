@@ -1,13 +1,14 @@
 //! What came since it was asked last and is worth a notification.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use callgate_history::History;
+use callgate_history::{History, LineRow};
 use callgate_text::day_start;
 use callgate_wiring::GuardNews;
 
 use crate::notices::{News, Notice, Telling};
-use crate::view::Place;
+use crate::view::{ClassBadge, Place};
 use crate::{Desk, DeskError};
 
 /// Calls looked at in one go, and how many goes: what is beyond came too fast to be told one by one.
@@ -54,9 +55,31 @@ impl Desk {
             calls.extend(more);
         }
         let alarms = std::mem::take(&mut cache.untold);
-        let news = News { now_ms, calls: &calls, events: &events, alarms: &alarms, settings, in_front };
+        let classes = self.classes_of(&calls);
+        let news = News {
+            now_ms,
+            calls: &calls,
+            events: &events,
+            alarms: &alarms,
+            classes: &classes,
+            settings,
+            in_front,
+        };
         let notices = cache.notices.take(&news);
         cache.notices.seen = Some((seen.0.max(latest), seen.1));
         Ok(notices)
+    }
+
+    /// What the tools of calls that were refused can do; of the others nothing is said.
+    fn classes_of(&self, calls: &[LineRow]) -> BTreeMap<(String, String), ClassBadge> {
+        let mut badges = self.badges.look();
+        let refused = calls.iter().filter(|call| call.decision.is_refused());
+        refused
+            .filter_map(|call| {
+                let tool = call.tool.clone()?;
+                let badge = badges.of(&call.server, &tool)?;
+                Some(((call.server.clone(), tool), badge))
+            })
+            .collect()
     }
 }

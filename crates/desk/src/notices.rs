@@ -4,7 +4,7 @@
 //! An incident has one notification, however many calls, tools and clients take part: it is said anew in its place, and gone
 //! when it was closed. A value that is fed with what is new and says what to show. It knows no desktop.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use callgate_history::{EventRow, LineRow};
@@ -14,7 +14,7 @@ use callgate_wiring::client_name;
 
 use crate::acts::cap_for;
 use crate::tray::TrayAct;
-use crate::view::{Alarm, CallFilter, NotificationSettings, Place, Target};
+use crate::view::{Alarm, CallFilter, ClassBadge, NotificationSettings, Place, Target};
 
 /// After so long without anything, what comes is another incident.
 const QUIET_MS: i64 = 60_000;
@@ -57,6 +57,8 @@ pub struct News<'a> {
     pub calls: &'a [LineRow],
     pub events: &'a [EventRow],
     pub alarms: &'a [Alarm],
+    /// What the tools of those calls can do, by server and tool.
+    pub classes: &'a BTreeMap<(String, String), ClassBadge>,
     pub settings: NotificationSettings,
     /// The person has the window before them, which shows the same: nothing is told.
     pub in_front: bool,
@@ -79,7 +81,7 @@ impl Notices {
         let mut tellings: Vec<Telling> = Vec::new();
         if !blocks.is_empty() || !alarms.is_empty() {
             let incident = self.incident_at(news.now_ms);
-            blocks.into_iter().for_each(|call| incident.refuse(call));
+            blocks.into_iter().for_each(|call| incident.refuse(call, news.classes));
             alarms.iter().for_each(|alarm| incident.alarm(alarm));
             incident.unsaid = true;
         }
@@ -118,6 +120,8 @@ struct Incident {
     refused_ms: Option<(i64, i64)>,
     /// The first, which is told in full as long as it is the only one of its kind.
     first: Option<LineRow>,
+    /// What its tool can do.
+    class: Option<ClassBadge>,
     alarms: Vec<Alarm>,
     /// Servers with their tools.
     tools: BTreeSet<(String, String)>,
@@ -136,6 +140,7 @@ impl Incident {
             refused: 0,
             refused_ms: None,
             first: None,
+            class: None,
             alarms: Vec::new(),
             tools: BTreeSet::new(),
             clients: BTreeSet::new(),
@@ -145,13 +150,16 @@ impl Incident {
         }
     }
 
-    fn refuse(&mut self, call: &LineRow) {
+    fn refuse(&mut self, call: &LineRow, classes: &BTreeMap<(String, String), ClassBadge>) {
         self.refused += 1;
         let (first, last) = self.refused_ms.unwrap_or((call.at_ms, call.at_ms));
         self.refused_ms = Some((first.min(call.at_ms), last.max(call.at_ms)));
         let tool = call.tool.as_deref().or(call.method.as_deref()).unwrap_or_default();
         self.takes_part(&call.server, tool, call.client.as_deref());
-        self.first.get_or_insert_with(|| call.clone());
+        if self.first.is_none() {
+            self.class = classes.get(&(call.server.clone(), tool.to_owned())).copied();
+            self.first = Some(call.clone());
+        }
     }
 
     fn alarm(&mut self, alarm: &Alarm) {
@@ -192,7 +200,7 @@ impl Incident {
     fn notice(&self) -> Notice {
         let alone = self.tools.len() <= 1 && self.clients.len() <= 1;
         let notice = match (&self.first, self.alarms.as_slice()) {
-            (Some(first), []) if alone => blocked(first, self.refused),
+            (Some(first), []) if alone => blocked(first, self.class, self.refused),
             (None, [alarm]) => alarmed(alarm),
             _ => self.together(),
         };
@@ -272,7 +280,7 @@ fn name(text: &str) -> String {
 }
 
 /// One tool, and one client that was kept from it so many times.
-fn blocked(call: &LineRow, times: u64) -> Notice {
+fn blocked(call: &LineRow, class: Option<ClassBadge>, times: u64) -> Notice {
     let what = name(call.tool.as_deref().or(call.method.as_deref()).unwrap_or("a message"));
     let word = match call.decision {
         Decision::Capped => "Capped",
@@ -282,13 +290,14 @@ fn blocked(call: &LineRow, times: u64) -> Notice {
     let who = call.client.as_deref().map_or("An agent".to_owned(), |client| name(&client_name(client)));
     let reason = call.reason.as_deref().filter(|reason| !reason.is_empty());
     let reason = reason.map_or(String::new(), |reason| format!(": {}", clip(&harmless(reason), 160)));
+    let class = class.map_or_else(String::new, |class| format!(" ({})", class.words()));
     let more = match times {
         0 | 1 => String::new(),
         2 => " (refused once more)".to_owned(),
         times => format!(" (refused {} more times)", number(times - 1)),
     };
     Notice {
-        title: format!("{word}: {what} on {}", name(&call.server)),
+        title: format!("{word}: {what} on {}{class}", name(&call.server)),
         body: format!("{who} was kept from it{reason}{more}"),
         acts: vec![(TrayAct::Why { call: call.id.to_string() }, "Why".to_owned())],
         opens: Place::Call { id: call.id.to_string() },

@@ -7,7 +7,8 @@ use super::*;
 const ON: NotificationSettings = NotificationSettings { blocked: true, alarms: true };
 
 fn news<'a>(calls: &'a [LineRow], events: &'a [EventRow], alarms: &'a [Alarm]) -> News<'a> {
-    News { now_ms: 1_000_000, calls, events, alarms, settings: ON, in_front: false }
+    static NONE: BTreeMap<(String, String), ClassBadge> = BTreeMap::new();
+    News { now_ms: 1_000_000, calls, events, alarms, classes: &NONE, settings: ON, in_front: false }
 }
 
 fn raised(tellings: Vec<Telling>) -> Vec<Notice> {

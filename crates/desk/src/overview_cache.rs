@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use callgate_controls::approval::ApprovalId;
 use callgate_history::{History, MINUTE_MS, Tallied};
-use callgate_home::SessionId;
+use callgate_home::{CallId, SessionId};
 
 use crate::DeskError;
 use crate::alarms::{Alarms, Learned};
 use crate::findings::{PinFiles, StoppedPolicies};
 use crate::notices::Notices;
 use crate::tally::Tally;
-use crate::view::{Alarm, CallLine};
+use crate::view::{Alarm, CallLine, ComparisonView};
 
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 /// How far back what is usual is learned from.
@@ -39,6 +39,8 @@ pub(crate) struct OverviewCache {
     pub(crate) told_approvals: BTreeSet<ApprovalId>,
     /// Those whose notification offers a yes, with the key of the button.
     pub(crate) offered_yes: HashMap<ApprovalId, String>,
+    /// What waits, held against the call that was approved last, by that call.
+    pub(crate) compared: HashMap<ApprovalId, (Option<CallId>, ComparisonView)>,
     pub(crate) recent: Option<(i64, Vec<CallLine>)>,
     pub(crate) caught_up_ms: Option<i64>,
     pub(crate) stopped: StoppedPolicies,

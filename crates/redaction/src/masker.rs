@@ -39,6 +39,18 @@ pub struct Kept<'a> {
     pub masked: bool,
 }
 
+impl Kept<'_> {
+    /// How many places of it are masked. What was written to look like a mask counts as well: nobody who reads it can tell them
+    /// apart.
+    pub fn masked_places(&self) -> u32 {
+        if !self.masked {
+            return 0;
+        }
+        let places = self.text.matches(MARK).count().max(1);
+        u32::try_from(places).unwrap_or(u32::MAX)
+    }
+}
+
 /// A text that had to be written anew.
 pub(crate) struct Masked {
     pub(crate) text: String,
@@ -385,9 +397,12 @@ pub(crate) fn is_path(value: &str) -> bool {
     drive || (rooted && !tokens::any(value))
 }
 
+/// How everything begins that stands in place of a secret.
+const MARK: &str = "[masked, ";
+
 /// What stands in place of a secret.
 pub(crate) fn marker(secret: &str) -> String {
-    format!("[masked, {} characters]", secret.chars().count())
+    format!("{MARK}{} characters]", secret.chars().count())
 }
 
 /// Cut at a character, so that what is kept stays text.

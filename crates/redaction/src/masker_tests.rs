@@ -411,3 +411,20 @@ fn an_answer_full_of_names_of_headers_teaches_little() {
         assert!(lengths.iter().sum::<usize>() <= MOST_FOUND_BYTES, "{name} {lengths:?}");
     }
 }
+
+#[test]
+fn the_places_that_nobody_can_read_are_counted() {
+    let cases = [
+        (r#"{"path":"/tmp/a"}"#, 0),
+        (r#"{"password":"rm -rf /"}"#, 1),
+        (r#"{"password":"hunter22","pin":"4711 is it","q":"token=abcdefgh12345678"}"#, 3),
+        // JSON in a string is looked through like any other.
+        (r#"{"body":"{\"password\":\"hunter22\",\"a\":1}"}"#, 1),
+        // Nothing of it is masked: what looks like a mask hides nothing.
+        (r#"{"note":"[masked, 8 characters]"}"#, 0),
+    ];
+    for (args, places) in cases {
+        let kept = Masker::default().keep_arguments(1, args).masked_places();
+        assert_eq!(kept, places, "{args}: {}", Masker::default().keep_arguments(1, args).text);
+    }
+}

@@ -219,7 +219,12 @@ impl Passage<'_> {
         let hold = settings.hold.map_or_else(patience, |hold| hold.duration());
         let arguments = request.request.args.map(|args| {
             let kept = relay.journal.masker().keep_arguments(call.seq(), args.text());
-            Arguments { complete: !kept.cut, bytes: args.text().len() as u64, text: kept.text.into_owned() }
+            Arguments {
+                complete: !kept.cut,
+                masked: kept.masked_places(),
+                bytes: args.text().len() as u64,
+                text: kept.text.into_owned(),
+            }
         });
         let subject = relay.with_subject(&request.request, |subject| (*subject.definition, *subject.digest));
         let asked = subject.map(|(definition, digest)| AskedCall {

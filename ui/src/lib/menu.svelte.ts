@@ -12,6 +12,8 @@ export interface MenuItem {
   disabled?: boolean;
   /** The one that Enter on the button itself would do. */
   strong?: boolean;
+  /** It says yes to something: by key only with Ctrl held, as a key that was meant for something else says none. */
+  yes?: boolean;
   testid?: string;
   run: () => void;
 }

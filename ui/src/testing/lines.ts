@@ -13,6 +13,7 @@ export function call(rev: number, more: Partial<CallLine> = {}): CallEntry {
     session: 's1',
     tool: 'read_file',
     method: 'tools/call',
+    class: null,
     gist: `path=${rev}`,
     decision: 'allowed',
     refused: false,

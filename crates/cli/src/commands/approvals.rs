@@ -8,9 +8,12 @@ use std::time::Duration;
 use callgate_controls::approval::Decider;
 use callgate_controls::decider::Presence;
 use callgate_desk::Desk;
-use callgate_desk::view::{ApprovalState, ApprovalVerdict, ApprovalView, DecidedView, GrantView, Loosening};
+use callgate_desk::view::{
+    ApprovalState, ApprovalVerdict, ApprovalView, ClassBadge, ComparisonView, DecidedView, GrantView,
+    Loosening,
+};
 use callgate_home::clock::wall_ms;
-use callgate_text::{harmless, local, name, size, span};
+use callgate_text::{clip, harmless, local, name, size, span};
 use callgate_wiring::client_name;
 
 use crate::act::{Act, desk, told};
@@ -143,7 +146,8 @@ pub(super) fn lines(screen: &Screen, approval: &ApprovalView, how: Shown) -> Vec
         client_name(&approval.client),
         screen.paint(screen::WARN, &state(approval)),
     )];
-    lines.push(format!("  {} ({})", harmless(&approval.reason), harmless(&approval.rule)));
+    let class = approval.class.map_or_else(|| "class unknown".to_owned(), ClassBadge::words);
+    lines.push(format!("  {class}. {} ({})", harmless(&approval.reason), harmless(&approval.rule)));
     let difference = approval.difference.iter();
     lines.extend(difference.map(|why| format!("  Asked about again: {}", harmless(why))));
     if let Some(arguments) = &approval.arguments {
@@ -155,7 +159,37 @@ pub(super) fn lines(screen: &Screen, approval: &ApprovalView, how: Shown) -> Vec
             lines.push(format!("  … {} more; `callgate approve` shows all of it first", size(rest)));
         }
     }
+    lines.extend(approval.compared.iter().map(|compared| format!("  {}", differs(compared))));
+    lines.extend(hidden(approval).map(|words| format!("  {}", screen.paint(screen::WARN, &words))));
     lines
+}
+
+/// Where it is other than the call that was approved last: the first few places.
+fn differs(compared: &ComparisonView) -> String {
+    const NAMED: usize = 8;
+    let named = |places: &[String]| {
+        let first: Vec<String> = places
+            .iter()
+            .filter(|place| !place.is_empty())
+            .take(NAMED)
+            .map(|place| clip(&harmless(place), 80))
+            .collect();
+        let more = if places.len() > NAMED { " …" } else { "" };
+        if first.is_empty() { String::new() } else { format!("{}{more}", first.join(" ")) }
+    };
+    let parts = [("changed", named(&compared.changed)), ("not there any more", named(&compared.gone))];
+    let told = parts.iter().filter(|(_, places)| !places.is_empty());
+    let told = told.map(|(what, places)| format!(" {what}: {places}"));
+    format!("{}{}", compared.words, told.collect::<Vec<_>>().join(";"))
+}
+
+/// What nobody who decides can read.
+fn hidden(approval: &ApprovalView) -> Option<String> {
+    match approval.masked {
+        0 => None,
+        1 => Some("1 value is hidden by masking: a yes is for what you cannot read".to_owned()),
+        many => Some(format!("{many} values are hidden by masking: a yes is for what you cannot read")),
+    }
 }
 
 fn state(approval: &ApprovalView) -> String {

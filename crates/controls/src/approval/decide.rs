@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use callgate_home::StoreError;
 use callgate_home::clock::Moment;
+use callgate_home::{CallId, StoreError};
+use rusqlite::OptionalExtension;
 
 use super::{
-    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, ms, tidy, waiting,
+    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, ms, parsed, tidy,
+    waiting,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +139,22 @@ impl Approvals {
                     ),
                     |row| row.get(0),
                 )
+        })
+    }
+
+    /// The call of this tool by this client that was approved last, before this one.
+    pub fn approved_last(&mut self, now: &Moment, approval: &Approval) -> Result<Option<CallId>, StoreError> {
+        self.transaction(now, |db| {
+            db.connection
+                .prepare_cached(
+                    "SELECT call FROM approvals WHERE server = ?1 AND client = ?2 AND tool = ?3 AND state = 'approved'
+                     AND id <> ?4 ORDER BY decided_ms DESC, opened_ms DESC LIMIT 1",
+                )?
+                .query_row(
+                    (&approval.server, &approval.client, &approval.tool, approval.id.to_string()),
+                    |row| parsed(row, 0),
+                )
+                .optional()
         })
     }
 }

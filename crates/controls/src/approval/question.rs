@@ -32,8 +32,10 @@ pub struct Arguments {
     pub text: String,
     /// How long they were.
     pub bytes: u64,
-    /// Nothing was cut or kept out.
+    /// Nothing was cut.
     pub complete: bool,
+    /// How many of their places nobody can read, because they are masked.
+    pub masked: u32,
 }
 
 /// What became of a question.
@@ -136,8 +138,8 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
     db.connection
         .prepare_cached(
             "INSERT INTO approvals(id, call, subject, server, client, tool, definition, digest, session, rule, reason, difference,
-               arguments, arguments_bytes, complete, opened_ms, expires_ms, asked, rounds, state)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 1, 0, 'open')",
+               arguments, arguments_bytes, complete, masked, opened_ms, expires_ms, asked, rounds, state)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, 1, 0, 'open')",
         )?
         .execute(rusqlite::params![
             id.to_string(),
@@ -155,6 +157,7 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
             arguments.map(|arguments| arguments.text.as_str()),
             arguments.map_or(0, |arguments| arguments.bytes.cast_signed()),
             arguments.is_none_or(|arguments| arguments.complete),
+            arguments.map_or(0, |arguments| arguments.masked),
             now.wall_ms,
             now.wall_ms + ms(question.expires),
         ])?;

@@ -61,6 +61,10 @@ impl Place {
     }
 
     fn ask_about(&mut self, definition: &[u8; 32], digest: u8) -> Asked {
+        self.ask_with(definition, digest, None)
+    }
+
+    fn ask_with(&mut self, definition: &[u8; 32], digest: u8, arguments: Option<&Arguments>) -> Asked {
         self.calls += 1;
         let (digest, call) = ([digest; 32], self.session.call(self.calls));
         let question = Question {
@@ -68,7 +72,7 @@ impl Place {
             call,
             rule: "/tools/tool/action",
             reason: "why",
-            arguments: None,
+            arguments,
             hold: HOLD,
             expires: EXPIRES,
         };
@@ -346,13 +350,49 @@ fn a_file_from_before_is_taken_over_with_its_open_questions() {
     let mut place = Place::new();
     let id = opened(place.ask(7));
     place.release(id, Release::OutOfTime);
-    let before = "ALTER TABLE approvals ADD COLUMN holders INTEGER NOT NULL DEFAULT 1; ALTER TABLE approvals ADD COLUMN held_until_ms INTEGER;
+    let before = "ALTER TABLE approvals DROP COLUMN masked; ALTER TABLE approvals ADD COLUMN holders INTEGER NOT NULL DEFAULT 1; ALTER TABLE approvals ADD COLUMN held_until_ms INTEGER;
          DROP TABLE waiting; PRAGMA user_version = 3";
     rusqlite::Connection::open(place.home.limits_db()).unwrap().execute_batch(before).unwrap();
     place.store = Approvals::new(&place.home);
     assert_eq!(opened(place.ask(7)), id);
     assert_eq!(place.card(id).asked, 2);
     assert_ne!(opened(place.ask(8)), id);
+}
+
+#[test]
+fn a_file_from_before_masked_values_were_counted_is_taken_over() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.release(id, Release::OutOfTime);
+    let before = "ALTER TABLE approvals DROP COLUMN masked; PRAGMA user_version = 4";
+    rusqlite::Connection::open(place.home.limits_db()).unwrap().execute_batch(before).unwrap();
+    place.store = Approvals::new(&place.home);
+    assert_eq!(opened(place.ask(7)), id);
+    let text = r#"{"password":"[masked, 9 characters]"}"#.to_owned();
+    let arguments = Arguments { text, bytes: 30, complete: true, masked: 1 };
+    let asked = opened(place.ask_with(&DEFINITION, 8, Some(&arguments)));
+    assert_eq!(place.card(asked).arguments, Some(arguments));
+}
+
+#[test]
+fn the_call_that_was_approved_last_is_of_the_same_tool_and_not_the_one_that_waits() {
+    let mut place = Place::new();
+    let last = |place: &mut Place, id| {
+        let card = place.card(id);
+        place.store.approved_last(&place.clock.now(), &card).unwrap()
+    };
+    let mut calls = Vec::new();
+    for digest in [1, 2] {
+        let id = opened(place.ask(digest));
+        assert_eq!(last(&mut place, id), calls.last().copied());
+        place.decide(id, &Verdict::Once).unwrap();
+        calls.push(place.card(id).call);
+        place.clock.advance(Duration::from_secs(1));
+    }
+    let denied = opened(place.ask(3));
+    place.decide(denied, &Verdict::Deny(None)).unwrap();
+    let waits = opened(place.ask(4));
+    assert_eq!(last(&mut place, waits), calls.last().copied());
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::ledger::{Anchor, ledger_time};
 use crate::sqlite;
 
 /// Format of this database. A newer one is refused: its counters might mean something else.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
 const PAGE: u32 = 1024;
@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS once(id TEXT PRIMARY KEY, ends_ms INTEGER NOT NULL, s
 CREATE TABLE IF NOT EXISTS approvals(
   id TEXT PRIMARY KEY, call TEXT NOT NULL, subject BLOB NOT NULL, server TEXT NOT NULL, client TEXT NOT NULL, tool TEXT NOT NULL,
   definition BLOB NOT NULL, digest BLOB NOT NULL, session TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL,
-  difference TEXT, arguments TEXT, arguments_bytes INTEGER NOT NULL, complete INTEGER NOT NULL, opened_ms INTEGER NOT NULL,
+  difference TEXT, arguments TEXT, arguments_bytes INTEGER NOT NULL, complete INTEGER NOT NULL, masked INTEGER NOT NULL DEFAULT 0, opened_ms INTEGER NOT NULL,
   expires_ms INTEGER NOT NULL, asked INTEGER NOT NULL, rounds INTEGER NOT NULL, state TEXT NOT NULL, decided_ms INTEGER, decided_uptime_ms INTEGER, decided_boot TEXT,
   decided_by TEXT, words TEXT, told INTEGER NOT NULL DEFAULT 1) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS approvals_open ON approvals(subject) WHERE state = 'open';
@@ -208,6 +208,10 @@ fn make(connection: &Connection, version: i64, inode: i64, full: bool, now: &Mom
         let dropped =
             "ALTER TABLE approvals DROP COLUMN holders; ALTER TABLE approvals DROP COLUMN held_until_ms";
         connection.execute_batch(dropped)?;
+    }
+    if (3..=4).contains(&version) {
+        let added = "ALTER TABLE approvals ADD COLUMN masked INTEGER NOT NULL DEFAULT 0";
+        connection.execute_batch(added)?;
     }
     connection.execute_batch(SCHEMA)?;
     connection.pragma_update(None, "user_version", VERSION)?;

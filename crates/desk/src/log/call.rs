@@ -28,7 +28,8 @@ pub(super) fn detail(desk: &Desk, history: &History, id: &str) -> Result<CallDet
     };
     let call = history.call(&id)?.ok_or_else(missing)?;
     let siblings = history.siblings(call.rev, AROUND)?;
-    let line = siblings.iter().find(|row| row.rev == call.rev).map(line::call).ok_or_else(missing)?;
+    let mut line = siblings.iter().find(|row| row.rev == call.rev).map(line::call).ok_or_else(missing)?;
+    line.class = desk.badges.look().of_line(&line);
     let policy = match &call.policy {
         Some(version) => history.policy_text(version, &call.server)?.map(|policy| policy.text),
         None => None,

@@ -1,11 +1,14 @@
 //! What comes in: new entries, and calls that changed, since somebody asked last.
 
+use std::sync::Arc;
+
 use callgate_history::{CallFilter, History, Toward};
 use callgate_home::Home;
 use callgate_text::harmless;
 
 use super::{fold, line, page};
 use crate::DeskError;
+use crate::tools::badges::ClassBadges;
 use crate::view::{LogBatch, LogEntry, PageFrom};
 
 /// Numbers in one batch at most.
@@ -23,6 +26,7 @@ const COUNTED: i64 = 100_000;
 #[derive(Debug)]
 pub struct Follower {
     home: Home,
+    badges: Arc<ClassBadges>,
     history: History,
     filter: CallFilter,
     rev: i64,
@@ -46,12 +50,18 @@ struct Untold {
 }
 
 impl Follower {
-    pub(super) fn open(home: &Home, filter: &CallFilter, rev: i64) -> Result<Follower, DeskError> {
+    pub(super) fn open(
+        home: &Home,
+        badges: &Arc<ClassBadges>,
+        filter: &CallFilter,
+        rev: i64,
+    ) -> Result<Follower, DeskError> {
         let history = History::open_reader(home)?;
         let from = PageFrom::Before { rev: rev.saturating_add(1) };
         let tail = page::page(&history, filter, &from, TAIL)?.entries;
         Ok(Follower {
             home: home.clone(),
+            badges: Arc::clone(badges),
             history,
             filter: filter.clone(),
             rev,
@@ -75,7 +85,7 @@ impl Follower {
                     true => (self.rev, self.untold, self.replaced),
                     false => (0, None, self.has_shown()),
                 };
-                Follower::open(&self.home, &self.filter, rev).and_then(|again| {
+                Follower::open(&self.home, &self.badges, &self.filter, rev).and_then(|again| {
                     *self = Follower { untold, replaced, ..again };
                     self.next()
                 })
@@ -116,9 +126,12 @@ impl Follower {
         if !self.history.is_in_place() {
             // Another history: from its beginning, as far as that can be shown.
             let replaced = self.has_shown();
-            *self = Follower { replaced, ..Follower::open(&self.home, &self.filter, 0)? };
+            *self = Follower { replaced, ..Follower::open(&self.home, &self.badges, &self.filter, 0)? };
         }
-        let batch = self.came_since()?;
+        let mut batch = self.came_since()?;
+        if let Some(batch) = &mut batch {
+            self.badges.look().put_into(&mut batch.entries);
+        }
         if !std::mem::take(&mut self.replaced) {
             return Ok(batch);
         }

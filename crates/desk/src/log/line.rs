@@ -16,6 +16,7 @@ pub(crate) fn call(row: &LineRow) -> CallLine {
         session: row.id.session.to_string(),
         tool: row.tool.clone(),
         method: row.method.clone(),
+        class: None,
         gist: gist(row.args.as_deref(), row.args_withheld),
         decision: row.decision.into(),
         refused: row.decision.is_refused(),

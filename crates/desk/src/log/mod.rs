@@ -52,12 +52,16 @@ impl Desk {
     /// Entries that match, from somewhere on, oldest first. A page may be short, even empty, and still have a place to
     /// go on from: when much had to be looked through for little.
     pub fn log_page(&self, filter: &CallFilter, from: &PageFrom, count: u32) -> Result<LogPage, DeskError> {
-        page::page(&self.record()?, filter, from, count)
+        let mut page = page::page(&self.record()?, filter, from, count)?;
+        self.badges.look().put_into(&mut page.entries);
+        Ok(page)
     }
 
     /// The newest lines of calls that match, oldest first, however long it takes to find so many.
     pub fn newest_lines(&self, filter: &CallFilter, most: usize) -> Result<Vec<CallLine>, DeskError> {
-        page::newest(&self.record()?, filter, most)
+        let mut lines = page::newest(&self.record()?, filter, most)?;
+        self.badges.look().put(&mut lines);
+        Ok(lines)
     }
 
     /// Counts what matches, telling the count so far now and then, until done or cancelled.
@@ -74,7 +78,7 @@ impl Desk {
     pub fn follow(&self, filter: &CallFilter, rev: i64) -> Result<Follower, DeskError> {
         // A home that cannot be written can still be read.
         let _behind = catch_up(self.home(), self.clock.as_ref());
-        Follower::open(self.home(), filter, rev)
+        Follower::open(self.home(), &self.badges, filter, rev)
     }
 
     /// One call in full, by its id.

@@ -101,10 +101,11 @@ impl Desk {
         let history = History::open_reader(&self.home)?;
         cache.step(&history, now.wall_ms, day_start(now.wall_ms))?;
         let latest = history.latest_rev()?;
-        let recent = match &cache.recent {
+        let mut recent = match &cache.recent {
             Some((rev, lines)) if *rev == latest => lines.clone(),
             _ => recent(&history, RECENT)?,
         };
+        self.badges.look().put(&mut recent);
         cache.recent = Some((latest, recent.clone()));
         let (calls, refused) = cache.tally.today();
         Ok(Counted {

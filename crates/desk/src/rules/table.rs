@@ -79,6 +79,11 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
             view.for_all = Some(for_all(&file));
             view.tools = tools(&file, &listed, &seen);
+            let mut badges = desk.badges.look();
+            for tool in &mut view.tools {
+                tool.class = badges.of(server, &tool.name);
+            }
+            drop(badges);
             let listed: Vec<Listed> = listed.iter().map(Listed::from).collect();
             view.ready = ready::list(&view.text, &listed);
         }
@@ -193,6 +198,7 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
         pattern: name.contains(['*', '?']),
         listed: listed.is_some(),
         description: listed.and_then(|tool| description(&tool.definition)),
+        class: None,
         state,
         words,
         source,

@@ -8,6 +8,7 @@ use callgate_risk::{Assessment, KnownServer, RiskClass, ScanFinding, ToolDefinit
 use serde_json::{Map, Value};
 
 use crate::rules::ready;
+use crate::view::ClassBadge;
 
 /// One tool.
 #[derive(Debug)]
@@ -37,6 +38,51 @@ pub(super) fn read(
     tools
 }
 
+/// Only what a badge says of each, by their names.
+pub(super) fn badges(
+    server: &str,
+    known: Option<&'static KnownServer>,
+    listed: &[KnownTool],
+    corrected: Option<&BTreeMap<String, String>>,
+) -> BTreeMap<String, ClassBadge> {
+    let badge = |listed: &KnownTool| {
+        let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
+        let said = corrected.and_then(|all| all.get(&listed.name));
+        let (assessment, told) = assessed(known, &described(server, listed, &definition), said);
+        let Assessment { class, severity, confidence, .. } = assessment;
+        (listed.name.clone(), ClassBadge { class, severity, confidence, corrected: told.is_some() })
+    };
+    listed.iter().map(badge).collect()
+}
+
+/// The definition as it is judged.
+fn described<'t>(server: &'t str, listed: &'t KnownTool, definition: &'t Value) -> ToolDefinition<'t> {
+    let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default();
+    ToolDefinition {
+        server,
+        name: &listed.name,
+        title: text("title"),
+        description: text("description"),
+        input_schema: definition.get("inputSchema"),
+        annotations: definition.get("annotations"),
+    }
+}
+
+/// What it can do, and what was told before a person said otherwise.
+fn assessed(
+    known: Option<&'static KnownServer>,
+    tool: &ToolDefinition<'_>,
+    corrected: Option<&String>,
+) -> (Assessment, Option<RiskClass>) {
+    let mut assessment = known.and_then(|known| known.assess(tool)).unwrap_or_else(|| classify(tool));
+    let class = corrected.and_then(|class| RiskClass::from_name(class));
+    let told = class.map(|class| {
+        assessment.severity = class.severity();
+        std::mem::replace(&mut assessment.class, class)
+    });
+    (assessment, told)
+}
+
 fn one(
     server: &str,
     known: Option<&'static KnownServer>,
@@ -45,22 +91,9 @@ fn one(
 ) -> Tool {
     // One that is nested too deep is judged by its name.
     let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
-    let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default();
-    let tool = ToolDefinition {
-        server,
-        name: &listed.name,
-        title: text("title"),
-        description: text("description"),
-        input_schema: definition.get("inputSchema"),
-        annotations: definition.get("annotations"),
-    };
-    let mut assessment = known.and_then(|known| known.assess(&tool)).unwrap_or_else(|| classify(&tool));
+    let tool = described(server, listed, &definition);
+    let (assessment, told) = assessed(known, &tool, corrected);
     let findings = scan(&tool);
-    let class = corrected.and_then(|class| RiskClass::from_name(class));
-    let told = class.map(|class| {
-        assessment.severity = class.severity();
-        std::mem::replace(&mut assessment.class, class)
-    });
     Tool { name: listed.name.clone(), definition, assessment, findings, told, guards: Map::new() }
 }
 

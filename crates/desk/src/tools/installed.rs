@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use callgate_clients::survey::{State, entries, everything};
-use callgate_clients::{ledger, own};
-use callgate_home::running;
+use callgate_clients::{System, ledger, own};
+use callgate_home::{Home, running};
 use callgate_risk::KnownServer;
 
 use crate::Desk;
@@ -17,9 +17,13 @@ pub(super) struct Installed(BTreeMap<String, Vec<Vec<String>>>);
 
 impl Installed {
     pub(super) fn read(desk: &Desk) -> Installed {
+        Installed::of(&desk.home, desk.wiring.machine())
+    }
+
+    pub(super) fn of(home: &Home, machine: &System) -> Installed {
         let mut all = Installed::default();
-        let ledger = ledger::read(desk.home.path()).unwrap_or_default();
-        for entry in entries(&everything(desk.wiring.machine(), &[], &ledger)) {
+        let ledger = ledger::read(home.path()).unwrap_or_default();
+        for entry in entries(&everything(machine, &[], &ledger)) {
             let Some(local) = entry.local() else { continue };
             let server = match &entry.state {
                 State::Protected { server } => server,
@@ -27,10 +31,10 @@ impl Installed {
             };
             all.add(server, local.words().map(str::to_owned).collect());
         }
-        for (server, command) in own::commands(desk.home.path()).unwrap_or_default() {
+        for (server, command) in own::commands(home.path()).unwrap_or_default() {
             all.add(&server, command);
         }
-        for lease in running(&desk.home) {
+        for lease in running(home) {
             all.add(&lease.server, lease.command);
         }
         all

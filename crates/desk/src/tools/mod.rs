@@ -5,6 +5,7 @@
 mod answers;
 mod arguments;
 mod attacks;
+pub(crate) mod badges;
 mod facts;
 mod installed;
 mod page;

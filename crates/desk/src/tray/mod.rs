@@ -188,7 +188,8 @@ fn call(line: &CallLine, access: Option<&ToolAccess>) -> MenuItem {
         tool: line.tool.clone().filter(|_| is_tool_call(line)),
         client: line.client.clone(),
     };
-    let mut items = vec![MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why")];
+    let mut items: Vec<MenuItem> = line.class.iter().map(|class| MenuItem::Label(class.words())).collect();
+    items.push(MenuItem::entry(TrayAct::Why { call: line.id.clone() }, "Why"));
     // Only a tool has a rule of its own.
     if target.tool.is_some() {
         items.extend(offered(target, access));
@@ -255,8 +256,9 @@ fn some<T>(all: &[T], item: impl Fn(&T) -> MenuItem) -> Vec<MenuItem> {
 /// A call that waits for a decision. A yes is said where all of it can be seen.
 fn waiting(one: &ApprovalView) -> MenuItem {
     let (tool, server) = (shown(&one.tool, NAME), shown(&one.server, NAME));
+    let class = one.class.map_or_else(String::new, |class| format!(" ({})", class.words()));
     MenuItem::Submenu {
-        text: format!("{tool} on {server} waits, for {}", shown(&client_name(&one.client), NAME)),
+        text: format!("{tool} on {server} waits, for {}{class}", shown(&client_name(&one.client), NAME)),
         items: vec![
             MenuItem::Label(shown(&one.reason, TEXT)),
             MenuItem::entry(TrayAct::Approvals, "Open…"),

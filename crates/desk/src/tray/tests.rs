@@ -39,6 +39,7 @@ fn line(tool: &str, decision: Decision, outcome: Option<Outcome>) -> CallLine {
         session: "k3f9x2ab".to_owned(),
         tool: Some(tool.to_owned()),
         method: Some("tools/call".to_owned()),
+        class: None,
         gist: String::new(),
         decision,
         refused: false,
@@ -157,12 +158,15 @@ fn approval(nth: usize) -> ApprovalView {
         server: "files".to_owned(),
         client: "claude-desktop".to_owned(),
         tool: format!("write_{nth}\u{202e}"),
+        class: None,
         rule: "/tools/write/action".to_owned(),
         reason: "look twice".to_owned(),
         difference: None,
         arguments: Some("{}".to_owned()),
         arguments_bytes: 2,
         complete: true,
+        masked: 0,
+        compared: None,
         opened_ms: NOW,
         expires_ms: NOW,
         held_until_ms: None,
@@ -175,6 +179,22 @@ fn approval(nth: usize) -> ApprovalView {
         decided_by: None,
         words: None,
     }
+}
+
+#[test]
+fn the_menu_says_what_the_tool_of_a_waiting_call_and_of_a_recent_one_can_do() {
+    let class = Some(crate::view::ClassBadge {
+        class: crate::view::RiskClass::Destructive,
+        severity: crate::view::RiskSeverity::Critical,
+        confidence: crate::view::Confidence::High,
+        corrected: false,
+    });
+    let waits = waiting(&ApprovalView { class, tool: "drop".to_owned(), ..approval(0) });
+    let MenuItem::Submenu { text, .. } = waits else { panic!("{waits:?}") };
+    assert_eq!(text, "drop on files waits, for Claude Desktop (Destructive, critical)");
+    let called = call(&CallLine { class, ..line("drop", Decision::Denied, None) }, None);
+    let MenuItem::Submenu { items, .. } = called else { panic!("{called:?}") };
+    assert_eq!(items.first(), Some(&MenuItem::Label("Destructive, critical".to_owned())));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Done;
+use super::{ClassBadge, Done};
 
 /// Everything about approvals at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct ApprovalView {
     pub server: String,
     pub client: String,
     pub tool: String,
+    /// What the tool can do, if its server listed it last.
+    pub class: Option<ClassBadge>,
     pub rule: String,
     pub reason: String,
     /// Why it is asked about again.
@@ -33,8 +35,12 @@ pub struct ApprovalView {
     /// JSON, masked; none once it is decided, or where there are none.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
-    /// All of the arguments can be seen. If not, nobody can say yes.
+    /// All of the arguments are there. If not, nobody can say yes.
     pub complete: bool,
+    /// How many of their values are hidden by masking: whoever says yes says it to what they cannot read.
+    pub masked: u32,
+    /// What is different from the call that was approved last; none of one that does not wait.
+    pub compared: Option<ComparisonView>,
     pub opened_ms: i64,
     pub expires_ms: i64,
     /// Until when its client waits; none if it does not.
@@ -52,6 +58,20 @@ pub struct ApprovalView {
     pub decided_by: Option<String>,
     /// What was said with a no.
     pub words: Option<String>,
+}
+
+/// The arguments of a call that waits, held against those of the call of the same tool by the same client that was approved last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ComparisonView {
+    pub words: String,
+    /// The call that was approved; none if there is nothing to compare with.
+    pub call: Option<String>,
+    /// JSON pointers to values that are others than there, or new.
+    pub changed: Vec<String>,
+    /// And to those that were there and are not here.
+    pub gone: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

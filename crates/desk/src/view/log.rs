@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Outcome};
+use super::{ClassBadge, Decision, Outcome};
 
 /// Where a page begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct CallLine {
     pub session: String,
     pub tool: Option<String>,
     pub method: Option<String>,
+    /// What the tool can do, if its server listed it last.
+    pub class: Option<ClassBadge>,
     /// The arguments in one short line.
     pub gist: String,
     pub decision: Decision,

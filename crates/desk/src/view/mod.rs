@@ -25,7 +25,9 @@ pub use acts::{
     AllowanceView, Answer, ArgumentRule, CapAdvice, CapChoice, Done, Enforcement, Loosening, Question,
     Restriction, Target, Undo,
 };
-pub use approvals::{ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, DecidedView, GrantView};
+pub use approvals::{
+    ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, ComparisonView, DecidedView, GrantView,
+};
 pub use call::{AccessQuery, Blocked, Body, CallDetail, Counter, DecidedCall, ToolAccess, Why};
 pub use codegen::{Clearing, CodegenAction, CodegenDetail, CodegenState, CodegenView};
 pub use error::{ErrorCode, UiError};
@@ -44,9 +46,9 @@ pub use rules::{
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
 pub use tools::{
-    AttackPattern, Confidence, RecommendedRule, RelatedTool, RiskClass, RiskSeverity, RuleAct, StartingPoint,
-    ToolArgument, ToolEvidence, ToolFinding, ToolOperation, ToolPage, ToolQuestion, ToolRow, ToolServer,
-    ToolsView,
+    AttackPattern, ClassBadge, Confidence, RecommendedRule, RelatedTool, RiskClass, RiskSeverity, RuleAct,
+    StartingPoint, ToolArgument, ToolEvidence, ToolFinding, ToolOperation, ToolPage, ToolQuestion, ToolRow,
+    ToolServer, ToolsView,
 };
 pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Decision;
 use super::acts::{Done, Question};
 use super::log::CallLine;
 use super::servers::{Protection, ServerState};
+use super::{ClassBadge, Decision};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
@@ -156,6 +156,8 @@ pub struct ToolRule {
     /// The server listed it last time.
     pub listed: bool,
     pub description: Option<String>,
+    /// What it can do, if the server listed it last.
+    pub class: Option<ClassBadge>,
     pub state: ToolState,
     /// The whole rule in words.
     pub words: String,

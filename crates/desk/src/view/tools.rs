@@ -6,6 +6,25 @@ pub use callgate_risk::{Confidence, RiskClass, RiskSeverity};
 
 use super::rules::ToolState;
 
+/// What a tool can do, in two words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClassBadge {
+    pub class: RiskClass,
+    pub severity: RiskSeverity,
+    pub confidence: Confidence,
+    /// The class is what a person said.
+    pub corrected: bool,
+}
+
+impl ClassBadge {
+    /// "Destructive, critical"
+    pub fn words(self) -> String {
+        format!("{}, {}", self.class.name(), self.severity.name().to_lowercase())
+    }
+}
+
 /// All tools of all servers, as they were listed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]

@@ -197,6 +197,8 @@ export type ApprovalView = {
 	server: string,
 	client: string,
 	tool: string,
+	/**  What the tool can do, if its server listed it last. */
+	class: ClassBadge | null,
 	rule: string,
 	reason: string,
 	/**  Why it is asked about again. */
@@ -204,8 +206,12 @@ export type ApprovalView = {
 	/**  JSON, masked; none once it is decided, or where there are none. */
 	arguments: string | null,
 	argumentsBytes: number,
-	/**  All of the arguments can be seen. If not, nobody can say yes. */
+	/**  All of the arguments are there. If not, nobody can say yes. */
 	complete: boolean,
+	/**  How many of their values are hidden by masking: whoever says yes says it to what they cannot read. */
+	masked: number,
+	/**  What is different from the call that was approved last; none of one that does not wait. */
+	compared: ComparisonView | null,
 	openedMs: number,
 	expiresMs: number,
 	/**  Until when its client waits; none if it does not. */
@@ -359,6 +365,8 @@ export type CallLine = {
 	session: string,
 	tool: string | null,
 	method: string | null,
+	/**  What the tool can do, if its server listed it last. */
+	class: ClassBadge | null,
 	/**  The arguments in one short line. */
 	gist: string,
 	decision: Decision,
@@ -431,6 +439,15 @@ export type Choices = {
 	servers: string[],
 	clients: string[],
 	tools: ToolChoice[],
+};
+
+/**  What a tool can do, in two words. */
+export type ClassBadge = {
+	class: RiskClass,
+	severity: RiskSeverity,
+	confidence: Confidence,
+	/**  The class is what a person said. */
+	corrected: boolean,
 };
 
 /**  What would become of a clear of an open session by its own client. */
@@ -570,6 +587,17 @@ export type CodegenView = {
 	thrownAway: boolean,
 	/**  What the rules say now to a clear of it, while there is something to lose. */
 	clearing: Clearing | null,
+};
+
+/**  The arguments of a call that waits, held against those of the call of the same tool by the same client that was approved last. */
+export type ComparisonView = {
+	words: string,
+	/**  The call that was approved; none if there is nothing to compare with. */
+	call: string | null,
+	/**  JSON pointers to values that are others than there, or new. */
+	changed: string[],
+	/**  And to those that were there and are not here. */
+	gone: string[],
 };
 
 export type Completion = {
@@ -1758,6 +1786,8 @@ export type ToolRule = {
 	/**  The server listed it last time. */
 	listed: boolean,
 	description: string | null,
+	/**  What it can do, if the server listed it last. */
+	class: ClassBadge | null,
 	state: ToolState,
 	/**  The whole rule in words. */
 	words: string,

@@ -59,6 +59,19 @@ describe('Activity', () => {
     await waitFor(() => expect(document.body.dataset.ready).toBe('1'));
   });
 
+  it('says of each row what its tool can do, and nothing of a tool that no server listed', async () => {
+    const page = desk.recorded('logPage');
+    const [first, second] = page.entries.filter(isCall).slice(-2);
+    first!.class = { class: 'Destructive', severity: 'Critical', confidence: 'high', corrected: false };
+    second!.class = null;
+    desk.answer('logPage', page);
+    await log();
+    const row = (id: string) => rows().find((one) => one.dataset.call === id)!;
+    const mark = within(row(first!.id)).getByTestId('class');
+    expect([mark.textContent, mark.title]).toEqual(['Destructive', 'Destructive, critical']);
+    expect(within(row(second!.id)).queryByTestId('class')).toBeNull();
+  });
+
   it('takes the rows that are there for what comes, until somebody points at one', async () => {
     await log();
     const last = rows().at(-1)!;

@@ -20,6 +20,9 @@ const approval = (more: Partial<ApprovalView> = {}): ApprovalView => ({
   arguments: '{"path":"/tmp/a"}',
   argumentsBytes: 17,
   complete: true,
+  masked: 0,
+  class: null,
+  compared: null,
   openedMs: Date.now() - 1_000,
   expiresMs: Date.now() + 3_600_000,
   heldUntilMs: Date.now() + 60_000,
@@ -33,6 +36,8 @@ const approval = (more: Partial<ApprovalView> = {}): ApprovalView => ({
   words: null,
   ...more,
 });
+
+const destructive = { class: 'Destructive', severity: 'Critical', confidence: 'high', corrected: false } as const;
 
 beforeEach(() => {
   desk = new RecordedDesk();
@@ -174,4 +179,124 @@ it('a yes for good offers a cap, and for a condition the rule that has it', asyn
   await press('allow-more', conditional);
   expect(await screen.findByTestId('change-rule')).toBeTruthy();
   expect(screen.queryByTestId('allow-always')).toBeNull();
+});
+
+it('what masking hides is said, and takes a tick before anything says yes to it', async () => {
+  const one = await card({ masked: 2, approvedLately: 8, arguments: '{"password":"[masked, 40 characters]"}' });
+  await waitFor(() => expect(within(one).getByTestId('deny').getAttribute('aria-disabled')).toBe('false'));
+  expect(within(one).getByTestId('hidden').textContent).toContain('2 values are hidden by masking');
+  const off = (button: string) => within(one).getByTestId<HTMLButtonElement>(button).disabled;
+  for (const button of ['allow-once', 'allow-more', 'advice-cap']) expect(off(button)).toBe(true);
+  // A script's event reaches a button that is off.
+  await fireEvent.keyDown(within(one).getByTestId('allow-once'), { key: 'Enter', ctrlKey: true });
+  expect(verdicts()).toEqual([]);
+  await click(within(one).getByTestId('blind'));
+  for (const button of ['allow-once', 'allow-more', 'advice-cap']) expect(off(button)).toBe(false);
+  await click(within(one).getByTestId('allow-once'));
+  await waitFor(() => expect(verdicts()).toEqual([{ kind: 'once' }]));
+});
+
+it('Enter on the arrow and Enter in its menu say no yes: that takes two keys at once', async () => {
+  const one = await card();
+  await listening(one);
+  const arrow = within(one).getByTestId('allow-more');
+  arrow.focus();
+  // What a browser makes of Enter on a button.
+  await fireEvent.click(arrow, { detail: 0 });
+  const entry = await screen.findByTestId('allow-burst');
+  await waitFor(() => expect(document.activeElement).toBe(entry));
+  await fireEvent.keyDown(entry, { key: 'Enter' });
+  await fireEvent.click(entry, { detail: 0 });
+  await fireEvent.keyDown(entry, { key: 'Enter', ctrlKey: true, repeat: true });
+  expect(verdicts()).toEqual([]);
+  expect(toasts()).toContain('press Ctrl and Enter');
+  await fireEvent.keyDown(entry, { key: 'Enter', ctrlKey: true });
+  await waitFor(() => expect(verdicts()).toEqual([{ kind: 'burst' }]));
+});
+
+it('long arguments can be allowed once their end was on the screen, or all of them are', async () => {
+  const height = vi.spyOn(HTMLElement.prototype, 'scrollHeight', 'get').mockReturnValue(1_800);
+  vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(360);
+  const one = await card({}, { id: 'zzzzzz' });
+  await waitFor(() => expect(within(one).getByTestId('deny').getAttribute('aria-disabled')).toBe('false'));
+  const allow = within(one).getByTestId<HTMLButtonElement>('allow-once');
+  expect(within(one).getByTestId('below').textContent).toContain('80 more lines below.');
+  expect(allow.disabled).toBe(true);
+  const box = within(one).getByTestId('arguments');
+  box.scrollTop = 1_440;
+  await fireEvent.scroll(box);
+  expect(within(one).queryByTestId('below')).toBeNull();
+  expect(allow.disabled).toBe(false);
+  // Back at the beginning it was seen all the same.
+  box.scrollTop = 0;
+  await fireEvent.scroll(box);
+  expect(within(one).getByTestId('below').textContent).not.toContain('once you have seen the end');
+  expect(allow.disabled).toBe(false);
+  height.mockRestore();
+});
+
+/** What changes on the screen, and how: each of it moves what lies under a pointer. */
+const moves: [string, () => void][] = [
+  ['a note that the cards may be out of date', () => desk.fail('approvals', { message: 'locked' })],
+  ['the count of equal calls', () => (open = [approval({ asked: 2 })])],
+  ['what is different', () => (open = [approval({ difference: 'its arguments are not those that were denied' })])],
+  ['an advice', () => (open = [approval({ deniedLately: 3 })])],
+  ['what the tool can do', () => (open = [approval({ class: destructive })])],
+  ['a client that waits no more', () => (open = [approval({ heldUntilMs: null })])],
+];
+it.each(moves)('%s moves the card, and for 400 ms nothing counts', async (_what, change) => {
+  const one = await card();
+  await listening(one);
+  change();
+  const allow = within(one).getByTestId('allow-once');
+  await waitFor(() => expect(allow.getAttribute('aria-disabled')).toBe('true'), { timeout: 5_000, interval: 20 });
+  await click(allow);
+  expect(verdicts()).toEqual([]);
+});
+
+it('a card that becomes higher for any other reason moves what is below it, and nothing counts', async () => {
+  const resized: (() => void)[] = [];
+  class Observed {
+    constructor(told: () => void) {
+      resized.push(told);
+    }
+    observe = () => undefined;
+    disconnect = () => undefined;
+  }
+  vi.stubGlobal('ResizeObserver', Observed);
+  const one = await card();
+  vi.unstubAllGlobals();
+  await listening(one);
+  resized.forEach((told) => told());
+  await waitFor(() => expect(within(one).getByTestId('allow-once').getAttribute('aria-disabled')).toBe('true'));
+  await click(within(one).getByTestId('allow-once'));
+  expect(verdicts()).toEqual([]);
+});
+
+it('says what the tool can do, and marks what is other than in the call that was approved last', async () => {
+  const one = await card({
+    class: { ...destructive, corrected: true },
+    arguments: '{"path":"/tmp/a","options":{"force":true},"a/b":[1,2]}',
+    compared: {
+      words: 'Other than in the call that was approved last in 3 places.',
+      call: 'aaaaaa-0',
+      changed: ['/options/force', '/a~1b/1'],
+      gone: ['/dry_run'],
+    },
+  });
+  expect(within(one).getByTestId('class').textContent).toBe('DestructiveCritical');
+  expect(one.textContent).toContain('as you say');
+  const marked = [...one.querySelectorAll<HTMLElement>('[data-marked]')].map((node) => node.dataset.marked);
+  expect(marked).toEqual(['/options/force', '/a~1b/1']);
+  expect(within(one).getByTestId('compared').textContent).toMatch(/in 3 places\.\s*Not in it any more: dry_run\./);
+});
+
+it('of a tool that its server did not list it says that its class is not known', async () => {
+  const one = await card({
+    compared: { words: 'No call of this tool was approved before.', call: null, changed: [], gone: [] },
+  });
+  expect(within(one).queryByTestId('class')).toBeNull();
+  expect(within(one).getByTestId('no-class').textContent).toContain('class unknown');
+  expect(within(one).getByTestId('compared').textContent).toContain('No call of this tool was approved before');
+  expect(one.querySelector('[data-marked]')).toBeNull();
 });

@@ -50,6 +50,27 @@ export function suggestion(approval: ApprovalView): Suggestion | null {
 /** Asked about for its arguments: allowing the tool would change nothing, and other calls of it are not asked about. */
 export const isConditional = ({ rule }: ApprovalView): boolean => rule.includes('/ask_if/');
 
+/** What nobody can read of it. */
+export const hidden = ({ masked }: ApprovalView): string =>
+  masked === 1 ? '1 value is hidden by masking' : `${masked} values are hidden by masking`;
+
+/** What decides how a card is laid out: when any of it changes, what lies under a pointer may be something else. */
+export const layout = (approval: ApprovalView): string =>
+  JSON.stringify([
+    approval.id,
+    approval.asked,
+    approval.reason,
+    approval.rule,
+    approval.difference,
+    approval.complete,
+    approval.masked,
+    approval.class,
+    approval.compared?.words,
+    approval.inBackground,
+    approval.heldUntilMs === null,
+    suggestion(approval),
+  ]);
+
 /** What Allow once reaches. */
 export function once({ asked }: ApprovalView): string {
   const equal = asked > 1 ? ` Of ${asked} equal calls it is one.` : '';

@@ -23,6 +23,7 @@ function tool(draft: RuleDraft | null, state: ToolState): ToolRule {
     pattern: false,
     listed: true,
     description: null,
+    class: null,
     state,
     words: '',
     source: 'own',

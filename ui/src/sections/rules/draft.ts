@@ -62,7 +62,7 @@ export const defaultMeans: Record<Action, string> = {
 
 /** The rule for all tools and the default, in the shape of a tool's: rows and forms are the same. */
 export function generalRule(view: RulesView, about: 'allTools' | 'default'): ToolRule | null {
-  const none = { pattern: false, listed: true, calls: 0, hits: 0, lastHitMs: null, lastCallMs: null };
+  const none = { class: null, pattern: false, listed: true, calls: 0, hits: 0, lastHitMs: null, lastCallMs: null };
   const { defaultAction, forAll } = view;
   if (about === 'allTools')
     return (

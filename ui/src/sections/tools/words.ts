@@ -1,13 +1,6 @@
 // What is said of a tool's class and state: a word with each colour.
-import type { RiskSeverity, ToolPage, ToolRow, ToolState } from '../../lib/backend';
-
-/** How loud a badge is: red is for what cannot be undone. */
-export const tones: Record<RiskSeverity, 'calm' | 'plain' | 'warn' | 'grave'> = {
-  Low: 'calm',
-  Medium: 'plain',
-  High: 'warn',
-  Critical: 'grave',
-};
+import type { ToolPage, ToolRow, ToolState } from '../../lib/backend';
+import { behind } from '../../lib/classes';
 
 /** What the rules make of it, as the log says it. */
 export const stateWords: Record<ToolState, string> = {
@@ -23,9 +16,7 @@ export const stateOf = (row: ToolRow): string => (row.state === null ? 'policy b
 
 /** What is behind the class, where that is not the definition alone. */
 export function mark(row: ToolRow): string | null {
-  if (row.findings > 0) return 'look at it';
-  if (row.corrected) return 'as you say';
-  return row.confidence === 'low' ? 'a guess' : null;
+  return row.findings > 0 ? 'look at it' : behind(row);
 }
 
 /** Every word of it has to be in the tool's name, its server's, its description, its class or its state. */
