@@ -194,6 +194,7 @@ fn draft(folder: &Path) {
         now_ms,
         margin: MARGIN,
         catalogue: None,
+        asks: &std::collections::BTreeMap::new(),
         files: &AsWritten,
     };
     let start = Instant::now();

@@ -24,4 +24,4 @@ pub use error::ReviewError;
 pub use impact::{ToolChange, impact};
 pub use ruling::Ruling;
 pub use simulate::{Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate};
-pub use suggest::{MARGIN, ProposedRule, Suggestion, Wish, suggest};
+pub use suggest::{AskRule, MARGIN, ProposedRule, Suggestion, Wish, suggest};

@@ -218,6 +218,7 @@ proptest! {
             now_ms,
             margin: MARGIN,
             catalogue: Some(&names),
+            asks: &std::collections::BTreeMap::new(),
             files: &AsWritten,
         };
         let suggestion = suggest(&history, &wish).unwrap();

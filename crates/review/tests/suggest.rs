@@ -3,19 +3,35 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use callgate_journal::Outcome;
 use callgate_policy::{AsWritten, Policy};
 use callgate_protocol::json::Raw;
-use callgate_review::{MARGIN, Suggestion, Wish, suggest};
+use callgate_review::{AskRule, MARGIN, Suggestion, Wish, suggest};
 use common::{SERVER, START_MS, World};
 
 fn draft(world: &mut World, catalogue: Option<&[String]>) -> Suggestion {
+    draft_asking(world, catalogue, &BTreeMap::new())
+}
+
+fn draft_asking(
+    world: &mut World,
+    catalogue: Option<&[String]>,
+    asks: &BTreeMap<String, AskRule>,
+) -> Suggestion {
     let now_ms = world.now_ms();
     let history = world.history();
-    let wish =
-        Wish { server: SERVER, since_ms: START_MS, now_ms, margin: MARGIN, catalogue, files: &AsWritten };
+    let wish = Wish {
+        server: SERVER,
+        since_ms: START_MS,
+        now_ms,
+        margin: MARGIN,
+        catalogue,
+        asks,
+        files: &AsWritten,
+    };
     let suggestion = suggest(&history, &wish).unwrap();
     assert_eq!(suggest(&history, &wish).unwrap(), suggestion, "the same again");
     assert!(Policy::parse(&suggestion.text).is_ok(), "{}", suggestion.text);
@@ -237,4 +253,35 @@ fn tools_of_real_servers_that_free_things_stay_open() {
         };
         assert_eq!(open, expected);
     }
+}
+
+#[test]
+fn what_a_person_should_be_asked_about_is_asked_about_and_keeps_what_use_says_of_it() {
+    let mut world = World::new();
+    let then = Policy::parse(r#"{ "version": "1", "default": "allow" }"#).unwrap();
+    let session = world.session("claude");
+    for number in 0..6 {
+        world.tool(session, &then, "delete", &format!(r#"{{"path":"/home/me/work/{number}"}}"#));
+        world.tool(session, &then, "read", "{}");
+        world.advance(Duration::from_secs(3_600));
+    }
+    world.answer_all();
+    let ask = AskRule {
+        json: r#""action": "ask""#.to_owned(),
+        words: "asked about".to_owned(),
+        why: "Destructive: what it removes does not come back".to_owned(),
+    };
+    // Of one that was never used nothing is drawn.
+    let asks = BTreeMap::from([("delete".to_owned(), ask.clone()), ("drop".to_owned(), ask)]);
+    let suggestion = draft_asking(&mut world, None, &asks);
+    let text = &suggestion.text;
+    assert!(
+        text.contains("\"action\": \"ask\", // Destructive: what it removes does not come back"),
+        "{text}"
+    );
+    assert!(text.contains("/home/me/work") && text.contains("delete_minute"), "{text}");
+    assert!(!text.contains("\"drop\""), "{text}");
+    let asked: Vec<_> = suggestion.rules.iter().filter(|rule| rule.words == "asked about").collect();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].tool.as_deref(), Some("delete"));
 }

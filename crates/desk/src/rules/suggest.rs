@@ -27,9 +27,9 @@ pub(super) fn draft(desk: &Desk, server: &str, since_ms: i64, margin: u32) -> Re
         .flatten()
         .map(|known| known.tools.into_iter().map(|tool| tool.name).collect());
     let now_ms = desk.clock.now().wall_ms;
-    let files = Disk::new();
-    let wish =
-        Wish { server, since_ms, now_ms, margin: margin.max(1), catalogue: listed.as_deref(), files: &files };
+    let (files, asks) = (Disk::new(), desk.worth_asking(server)?);
+    let (margin, catalogue) = (margin.max(1), listed.as_deref());
+    let wish = Wish { server, since_ms, now_ms, margin, catalogue, asks: &asks, files: &files };
     suggest(&history, &wish).map_err(effect::failure)
 }
 

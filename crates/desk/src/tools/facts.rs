@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use callgate_controls::catalogue::KnownTool;
-use callgate_recommend::{Facts, Recommendation, recommend};
+use callgate_recommend::{Act, Facts, Recommendation, recommend};
+use callgate_review::AskRule;
 use callgate_risk::{Assessment, KnownServer, RiskClass, ScanFinding, ToolDefinition, classify, scan};
 use serde_json::{Map, Value};
 
@@ -109,6 +110,26 @@ impl Tool {
 
     pub(super) fn recommended(&self) -> Recommendation {
         recommend(&self.facts())
+    }
+
+    /// How it is to be asked about, if it is. One that was used is not hidden for being destructive.
+    pub(super) fn ask(&self) -> Option<AskRule> {
+        let found = self.recommended();
+        let class = self.assessment.class.name();
+        let rule = match found.act {
+            Act::Ask => found.part.get("tools")?.as_object()?.values().next()?.get("ask_if"),
+            Act::Hide => None,
+            Act::Keep | Act::Limit | Act::Nothing => return None,
+        };
+        let (json, words) = match rule {
+            Some(conditions) => (format!("\"ask_if\": {conditions}"), found.words),
+            None => ("\"action\": \"ask\"".to_owned(), "asked about".to_owned()),
+        };
+        let reason = match found.act {
+            Act::Hide => "a person looks at each call",
+            _ => found.reason,
+        };
+        Some(AskRule { json, words, why: format!("{class}: {reason}") })
     }
 
     pub(super) fn text(&self, key: &str) -> &str {

@@ -20,6 +20,7 @@ use callgate_history::{History, ToolsSeen};
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::file::PolicyFile;
 use callgate_recommend::Recommendation;
+use callgate_review::AskRule;
 use callgate_risk::{KnownServer, RiskClass, RiskSeverity};
 use callgate_text::name;
 
@@ -144,6 +145,14 @@ impl Desk {
         let (corrected, _) = self.corrected();
         let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
         Ok(read.find(tool)?.recommended())
+    }
+
+    /// The tools that a person should be asked about by what they can do, or by what is in their definitions.
+    pub(crate) fn worth_asking(&self, server: &str) -> Result<BTreeMap<String, AskRule>, DeskError> {
+        let history = History::open_reader(&self.home)?;
+        let (corrected, _) = self.corrected();
+        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
+        Ok(read.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.ask()?))).collect())
     }
 
     fn corrected(&self) -> (Classes, Option<String>) {

@@ -57,6 +57,33 @@ fn rules_drawn_from_use_come_on_top_of_ones_own_and_change_no_call_that_was_made
 }
 
 #[test]
+fn what_was_used_and_does_not_come_back_is_asked_about_in_the_draft() {
+    let world = used();
+    world.lists(&[
+        (
+            "write_file",
+            r#"{"name":"write_file","description":"Delete a folder and all that is in it for good"}"#,
+        ),
+        ("read_file", r#"{"name":"read_file","description":"Read a file"}"#),
+    ]);
+    let found = world.desk.suggest_rules(SERVER, 7, &|| false).unwrap();
+    let asked: Vec<_> = found.rules.iter().filter(|rule| rule.words == "asked about").collect();
+    assert_eq!(asked.len(), 1, "{:?}", found.rules);
+    assert_eq!(asked[0].tool.as_deref(), Some("write_file"));
+    assert!(asked[0].why.starts_with("Destructive: "), "{:?}", asked[0]);
+    let proposal = found.proposal.unwrap();
+    let policy = Policy::parse(&proposal.text).unwrap();
+    assert!(proposal.text.contains("\"action\": \"ask\""), "{}", proposal.text);
+    assert!(!policy.limits("cursor", "write_file", 0).is_empty(), "what use says of it stays");
+    let words = found.effect.unwrap().words;
+    assert!(words.starts_with("Asks you about 60 calls"), "{words}");
+    // What a person says of the class wins.
+    world.desk.correct_class(SERVER, "write_file", Some(callgate_risk::RiskClass::Write)).unwrap();
+    let found = world.desk.suggest_rules(SERVER, 7, &|| false).unwrap();
+    assert!(found.rules.iter().all(|rule| rule.words != "asked about"), "{:?}", found.rules);
+}
+
+#[test]
 fn a_server_that_was_never_used_has_nothing_to_go_on() {
     let world = World::with(MINE);
     let found = world.desk.suggest_rules(SERVER, 7, &|| false).unwrap();

@@ -11,7 +11,7 @@ use super::peaks::{WINDOWS, human};
 use super::seen::{Named, Seen, TOOLS, ToolSeen};
 use super::values::{Common, is_plain};
 use super::verbs::{FREEING, frees, names_one_thing, only_reads, runs_code};
-use super::{ProposedRule, Wish, plain};
+use super::{AskRule, ProposedRule, Wish, plain};
 use crate::words::counted;
 
 /// Calls that it takes before a longer window says more than chance.
@@ -42,10 +42,18 @@ struct Line {
     gone: bool,
 }
 
+/// Whether a written draft has in it what a person is to be asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asking {
+    Said,
+    Left,
+}
+
 #[derive(Debug)]
 struct ToolLine {
     name: String,
     why: String,
+    ask: Option<AskRule>,
     deny_if: Vec<Line>,
     require: Vec<Line>,
     limits: Vec<Line>,
@@ -69,7 +77,8 @@ impl Draft {
     pub(super) fn new(seen: &Seen, wish: &Wish<'_>, span: &str) -> Draft {
         let mut draft = Draft::default();
         for (name, tool) in seen.tools.iter().filter(|(_, tool)| tool.is_used()) {
-            draft.list(tool_line(name, tool, wish.margin.max(1)));
+            let line = tool_line(name, tool, wish.margin.max(1));
+            draft.list(ToolLine { ask: wish.asks.get(name).cloned(), ..line });
         }
         let used = seen.tools.iter().filter(|(_, tool)| tool.let_through > 0);
         let used: BTreeSet<Cow<'_, str>> = used.map(|(name, _)| fold(name)).collect();
@@ -174,6 +183,7 @@ impl Draft {
         let mut rules = Vec::new();
         for tool in &self.tools {
             rules.push(rule(Some(&tool.name), "allowed", &tool.why));
+            rules.extend(tool.ask.iter().map(|ask| rule(Some(&tool.name), &ask.words, &ask.why)));
             let lines = tool.deny_if.iter().chain(&tool.require).chain(&tool.limits);
             rules.extend(lines.map(|line| rule(Some(&tool.name), &line.words, &line.why)));
         }
@@ -242,11 +252,11 @@ impl Draft {
     pub(super) fn bare(&mut self) {
         (self.hide, self.resources, self.prompts, self.other_methods) = (Vec::new(), None, None, None);
         for tool in &mut self.tools {
-            (tool.deny_if, tool.require, tool.limits) = (Vec::new(), Vec::new(), Vec::new());
+            (tool.ask, tool.deny_if, tool.require, tool.limits) = (None, Vec::new(), Vec::new(), Vec::new());
         }
     }
 
-    pub(super) fn render(&self) -> String {
+    pub(super) fn render(&self, asking: Asking) -> String {
         let mut text = String::new();
         for line in self.head.iter().chain(&self.notes) {
             let _ = writeln!(text, "// {}", plain_line(line));
@@ -259,7 +269,7 @@ impl Draft {
         }
         text.push_str("  \"tools\": {\n");
         for tool in &self.tools {
-            tool.render(&mut text);
+            tool.render(asking, &mut text);
         }
         text.push_str("  },\n");
         for list in [&self.resources, &self.prompts].into_iter().flatten() {
@@ -278,16 +288,20 @@ impl ToolLine {
     fn open(name: &str, why: String) -> ToolLine {
         // Where one pattern character stands for itself, the other is closer to it than `*`.
         let name = name.replace('*', "?");
-        ToolLine { name, why, deny_if: Vec::new(), require: Vec::new(), limits: Vec::new() }
+        ToolLine { name, why, ask: None, deny_if: Vec::new(), require: Vec::new(), limits: Vec::new() }
     }
 
-    fn render(&self, text: &mut String) {
+    fn render(&self, asking: Asking, text: &mut String) {
         let name = quoted(&self.name);
-        if self.deny_if.is_empty() && self.require.is_empty() && self.limits.is_empty() {
+        let ask = self.ask.as_ref().filter(|_| asking == Asking::Said);
+        if ask.is_none() && self.deny_if.is_empty() && self.require.is_empty() && self.limits.is_empty() {
             let _ = writeln!(text, "    {name}: {{}}, // {}", self.why);
             return;
         }
         let _ = writeln!(text, "    {name}: {{ // {}", self.why);
+        if let Some(ask) = ask {
+            let _ = writeln!(text, "      {}, // {}", ask.json, plain_line(&ask.why));
+        }
         for (key, list) in [("deny_if", &self.deny_if), ("require", &self.require), ("limits", &self.limits)]
         {
             if !list.is_empty() {

@@ -1,7 +1,7 @@
 //! A policy that would have been enough: drafted from what was called, each line with the count that justifies it.
 //!
 //! The draft is held against the history that it was drawn from before anybody sees it, and whatever in it would have
-//! refused a call that was let through is taken out again. So a rule that a file system or a later version of the
+//! refused a call that was let through is taken out again, but for what a person is to be asked about. So a rule that a file system or a later version of the
 //! language reads otherwise than it was meant cannot end in the draft. Only tools whose every call failed are left out.
 
 mod draft;
@@ -10,7 +10,7 @@ mod seen;
 mod values;
 mod verbs;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ use callgate_policy::{Files, Policy};
 use crate::again::{Row, judge_again};
 use crate::error::ReviewError;
 use crate::words::{DAY_MS, counted, lately, period};
-use draft::Draft;
+use draft::{Asking, Draft};
 use seen::Seen;
 
 /// How much room a cap leaves above the busiest time that was seen.
@@ -43,6 +43,8 @@ pub struct Wish<'a> {
     pub margin: u32,
     /// The names of the tools that the server lists, if they are known.
     pub catalogue: Option<&'a [String]>,
+    /// Tools that a person should be asked about, however often they were used.
+    pub asks: &'a BTreeMap<String, AskRule>,
     pub files: &'a dyn Files,
 }
 
@@ -53,6 +55,15 @@ impl fmt::Debug for Wish<'_> {
             .field("since_ms", &self.since_ms)
             .finish_non_exhaustive()
     }
+}
+
+/// How a tool is asked about, as part of its rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskRule {
+    /// `"action": "ask"`, or the conditions under which it is.
+    pub json: String,
+    pub words: String,
+    pub why: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +107,8 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
     let mut draft = Draft::new(&seen, wish, &span);
     draft.head = head(&seen, &lately("in", length_ms), enough);
     let mut stuck = BTreeSet::new();
-    let mut text = draft.render();
+    // What is asked about is judged as if it were not: the rest of its rule must not refuse anything either.
+    let mut text = draft.render(Asking::Left);
     let failed: BTreeSet<&str> =
         seen.tools.iter().filter(|(_, tool)| tool.only_failed()).map(|(name, _)| name.as_str()).collect();
     for _ in 0..ROUNDS {
@@ -108,15 +120,16 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
         if taken_out.is_empty() {
             break;
         }
-        text = draft.render();
+        text = draft.render(Asking::Left);
     }
+    text = draft.render(Asking::Said);
     if Policy::parse(&text).is_err() {
         draft.bare();
         draft.note(
             "no rules beside the names of the tools: the language cannot say what was drawn from the calls"
                 .to_owned(),
         );
-        text = draft.render();
+        text = draft.render(Asking::Said);
     }
     for rule in &stuck {
         draft.note(format!(
@@ -125,7 +138,7 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
         ));
     }
     if !stuck.is_empty() {
-        text = draft.render();
+        text = draft.render(Asking::Said);
     }
     let (head, notes, rules) = (draft.head.clone(), draft.notes().to_vec(), draft.rules());
     Ok(Suggestion { text, calls: seen.calls, enough, head, notes, rules })
