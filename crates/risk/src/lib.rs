@@ -7,6 +7,7 @@ mod classify;
 mod definition;
 mod description;
 mod flags;
+mod launch;
 mod lexicon;
 mod money;
 mod name;
@@ -21,4 +22,5 @@ pub use assessment::{
 pub use catalogue::{KnownServer, known_servers};
 pub use classify::classify;
 pub use definition::ToolDefinition;
+pub use launch::{LaunchFinding, LaunchGravity, launch};
 pub use scan::{ScanFinding, scan};

@@ -25,4 +25,4 @@ pub use keychain::Keychain;
 pub use memory::MemoryKeychain;
 pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
 pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
-pub use surroundings::{Environment, Strange, Surroundings, loads_into_any_program};
+pub use surroundings::{Environment, Influence, Strange, Surroundings, influence, loads_into_any_program};

@@ -14,51 +14,103 @@ use sha2::{Digest as _, Sha256};
 
 const PATH: &str = "PATH";
 
-/// Whole names; compared without regard to case, as Windows and npm do.
-const NAMES: &[&str] = &[
-    "BASH_ENV",
-    "BUN_OPTIONS",
-    "CLASSPATH",
-    "DENO_DIR",
-    "ENV",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "NODE_EXTRA_CA_CERTS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "NODE_TLS_REJECT_UNAUTHORIZED",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "RUBYLIB",
-    "RUBYOPT",
-    "UV_DEFAULT_INDEX",
-    "UV_EXTRA_INDEX_URL",
-    "UV_INDEX",
-    "UV_INDEX_URL",
-    "ZDOTDIR",
-    "_JAVA_OPTIONS",
+/// What a variable does to whatever is started with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Influence {
+    /// Code of its own is loaded, whatever it says.
+    Loads,
+    /// It names a file that a shell runs first; of other programs it may be anything.
+    LoadsFile,
+    /// Options of an interpreter, of which some load code.
+    Options,
+    /// Folders in which code is looked for.
+    Searched,
+    /// Where packages come from.
+    Source,
+    /// Whether the other end of a connection is checked.
+    Unchecked,
+    /// The loader writes down what it does; which code runs stays the same.
+    Traced,
+    /// It decides something of the kind in one way or another.
+    Decides,
+}
+
+/// Variables of one influence: whole names; compared without regard to case, as Windows and npm do.
+const TABLE: &[(Influence, &[&str])] = &[
+    (Influence::Loads, &["BASH_ENV", "PYTHONSTARTUP", "ZDOTDIR"]),
+    (Influence::LoadsFile, &["ENV"]),
+    (
+        Influence::Options,
+        &[
+            "BUN_OPTIONS",
+            "JAVA_TOOL_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "NODE_OPTIONS",
+            "PERL5OPT",
+            "RUBYOPT",
+            "_JAVA_OPTIONS",
+            "NPM_CONFIG_NODE_OPTIONS",
+        ],
+    ),
+    (
+        Influence::Searched,
+        &["CLASSPATH", "DENO_DIR", "NODE_PATH", "PERL5LIB", "PYTHONHOME", "PYTHONPATH", "RUBYLIB"],
+    ),
+    (
+        Influence::Source,
+        &[
+            "NPM_CONFIG_REGISTRY",
+            "PIP_EXTRA_INDEX_URL",
+            "PIP_FIND_LINKS",
+            "PIP_INDEX_URL",
+            "UV_DEFAULT_INDEX",
+            "UV_EXTRA_INDEX_URL",
+            "UV_FIND_LINKS",
+            "UV_INDEX",
+            "UV_INDEX_URL",
+        ],
+    ),
+    (Influence::Unchecked, &["NODE_TLS_REJECT_UNAUTHORIZED"]),
+    (Influence::Decides, &["NODE_EXTRA_CA_CERTS"]),
+    (Influence::Traced, &["LD_DEBUG", "LD_DEBUG_OUTPUT"]),
 ];
 const BEGINNINGS: &[&str] = &["NPM_CONFIG_", "PIP_"];
 
-/// Those of them that the system's loader heeds in whatever program it starts, a gate included.
-const LOADERS: &[&str] = &["LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD"];
+/// Those that the system's loader, or its library, heeds in whatever program it starts, a gate included.
+const LOADERS: &[(Influence, &[&str])] = &[
+    (Influence::Loads, &["GCONV_PATH", "LD_AUDIT", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES"]),
+    (Influence::Searched, &["LD_LIBRARY_PATH"]),
+];
 const LOADER_BEGINNINGS: &[&str] = &["DYLD_"];
 
 /// Does this variable have code loaded into any program that is started with it?
 pub fn loads_into_any_program(name: &str) -> bool {
+    of_loader(&name.to_ascii_uppercase()).is_some()
+}
+
+/// What a variable does to a start, by its name; none for one that decides nothing of the kind. `PATH` is apart.
+pub fn influence(name: &str) -> Option<Influence> {
     let name = name.to_ascii_uppercase();
-    LOADERS.contains(&&*name) || LOADER_BEGINNINGS.iter().any(|begin| name.starts_with(begin))
+    of_loader(&name).or_else(|| in_table(TABLE, &name)).or_else(|| {
+        // `NPM_CONFIG_@mine:registry`: of one scope.
+        let is_registry = name.starts_with("NPM_CONFIG_@") && name.ends_with(":REGISTRY");
+        let begins = BEGINNINGS.iter().any(|begin| name.starts_with(begin));
+        begins.then_some(if is_registry { Influence::Source } else { Influence::Decides })
+    })
+}
+
+fn of_loader(name: &str) -> Option<Influence> {
+    in_table(LOADERS, name).or_else(|| {
+        LOADER_BEGINNINGS.iter().any(|begin| name.starts_with(begin)).then_some(Influence::Searched)
+    })
+}
+
+fn in_table(table: &[(Influence, &[&str])], name: &str) -> Option<Influence> {
+    table.iter().find(|(_, names)| names.contains(&name)).map(|(influence, _)| *influence)
 }
 
 fn decides(name: &str) -> bool {
-    if loads_into_any_program(name) {
-        return true;
-    }
-    let name = name.to_ascii_uppercase();
-    NAMES.contains(&&*name) || BEGINNINGS.iter().any(|begin| name.starts_with(begin))
+    influence(name).is_some_and(|influence| influence != Influence::Traced)
 }
 
 fn is_path(name: &OsStr) -> bool {
@@ -219,6 +271,20 @@ mod tests {
         ] {
             assert_eq!(strange.variable(&other).unwrap(), "NODE_OPTIONS");
         }
+    }
+
+    #[test]
+    fn what_a_library_loads_for_any_program_counts_for_the_gate_and_a_trace_does_not() {
+        for name in
+            ["LD_PRELOAD", "gconv_path", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH"]
+        {
+            assert!(loads_into_any_program(name) && Surroundings::is_about(name), "{name}");
+        }
+        for name in ["NODE_OPTIONS", "npm_config_node_options", "npm_config_@mine:registry", "PIP_PROXY"] {
+            assert!(!loads_into_any_program(name) && Surroundings::is_about(name), "{name}");
+        }
+        assert!(!Surroundings::is_about("LD_DEBUG") && influence("LD_DEBUG") == Some(Influence::Traced));
+        assert_eq!(influence("LANG"), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use callgate_redaction::Masker;
 use callgate_text::{harmless, name};
 
 use crate::file_change::{EntryChange, Timing, Written};
+use crate::launch::{add_notes, launch_notes_of};
 use crate::shown::client_name;
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
 use crate::{Look, Wiring, WiringError, entry_key, masker, masker_of, shown};
@@ -36,11 +37,14 @@ impl Wiring {
         let binary = self.gate_for(act)?;
         let chosen = |entry: &Entry| is_meant(entry, act, entries);
         let mut planned = self.entry_change(&look, as_act(act, &binary), &chosen);
-        let mut preview = ClientPreview { files: Vec::new(), refused: Vec::new() };
+        let mut preview = ClientPreview::default();
         for file in look.concerned(act, entries) {
             match planned.preview(file) {
                 Ok(plan) => {
                     preview.files.extend(look.diff(&plan));
+                    if act == ClientAct::Protect {
+                        add_notes(&mut preview.launch, launch_notes_of(&plan));
+                    }
                     preview.refused.extend(refused(&plan, entries));
                 }
                 Err(why) => preview.refused.push(whole_file(&look, file, &why)),

@@ -13,6 +13,7 @@ use callgate_secrets::Secret;
 use callgate_text::{harmless, name};
 
 use crate::change::would_write_over;
+use crate::launch::launch_notes;
 use crate::shown::client_name;
 use crate::view::{
     ClientAct, ClientChange, ClientPreview, DraftPart, DraftPreview, DraftProblem, EntryKey, FileDiff,
@@ -43,7 +44,7 @@ impl Wiring {
 
     /// What adding would write, and what is wrong with what was typed.
     pub fn preview_server(&self, draft: &ServerDraft) -> Result<DraftPreview, WiringError> {
-        let nothing = ClientPreview { files: Vec::new(), refused: Vec::new() };
+        let nothing = ClientPreview::default();
         let wrong = |part, words: &str| {
             let problem = Some(DraftProblem { part, words: harmless(words) });
             Ok(DraftPreview { problem, looks_secret: Vec::new(), edits: nothing.clone() })
@@ -63,6 +64,7 @@ impl Wiring {
         let look = self.look_at_clients()?;
         let mut edits = nothing.clone();
         let local = wanted.server.local();
+        edits.launch = launch_notes(&wanted.server.name, &local);
         let binary = self.gate_for(ClientAct::Place)?;
         let mut names = look.names();
         for found in self.chosen(draft, &mut edits.refused) {

@@ -38,7 +38,7 @@ impl Wiring {
     pub fn preview_removal(&self, server: &str) -> Result<RemovalPreview, WiringError> {
         let look = self.look_at_clients()?;
         let meant = self.removal_plan(&look, server)?;
-        let mut edits = ClientPreview { files: Vec::new(), refused: Vec::new() };
+        let mut edits = ClientPreview::default();
         let mut names = look.names();
         for (file, keys) in &meant.files {
             let chosen = |entry: &Entry| keys.contains(&entry.key);

@@ -174,6 +174,8 @@ codes! {
     EntryMovedGate "entry-moved-gate" "an entry names a gate that is not this home's",
     EntryEdited "entry-edited" "an entry behind the gate starts something else than it did",
     EntryRemoved "entry-removed" "an entry that was behind the gate is gone",
+    LaunchRisky "launch-risky" "a server's command runs more, or reaches further, than its entry seems to say",
+    LaunchLoose "launch-loose" "a server's command names no version, or a source of its own",
     LedgerBroken "ledger-broken" "`ledger.json` cannot be read: what lost its gate is not noticed",
     QueueBroken "queue-broken" "`queue.json` cannot be read",
     QueueWaits "queue-waits" "changes wait until a client has quit",

@@ -13,6 +13,7 @@ mod finding;
 mod gate;
 mod home;
 mod keychain;
+mod launch;
 mod policies;
 mod programs;
 mod record;
@@ -159,7 +160,7 @@ impl Desk {
             findings.extend(definitions::of_files(&visit.checkup, &PinFiles::default().look(&self.home)));
             findings.extend(record::check(&visit.checkup));
         }
-        for check in [clients::check, entries::check, programs::check, keychain::check] {
+        for check in [clients::check, entries::check, launch::check, programs::check, keychain::check] {
             findings.extend(check(&visit));
         }
         findings.sort_by_key(|finding| (finding.area, Reverse(finding.gravity)));

@@ -186,12 +186,33 @@ pub enum DriftFix {
 }
 
 /// What an act would write, before it does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "bindings", derive(specta::Type))]
 #[serde(rename_all = "camelCase")]
 pub struct ClientPreview {
     pub files: Vec<FileDiff>,
     pub refused: Vec<RefusedEntry>,
+    /// What is to be known about how the servers are started that get a gate by it.
+    pub launch: Vec<LaunchNote>,
+}
+
+/// One thing about how a server is started, in words. Nothing is changed by it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct LaunchNote {
+    /// Its name in the file.
+    pub entry: String,
+    /// Stable: `inline-code`, `unpinned-package` …
+    pub code: String,
+    /// More runs, or reaches further, than the entry seems to say; else it is good to know.
+    pub grave: bool,
+    /// `command`, `args/2`, `env/NODE_OPTIONS`.
+    pub place: String,
+    /// The word itself, secrets masked.
+    pub quote: String,
+    pub words: String,
+    pub fix: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

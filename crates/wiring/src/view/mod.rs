@@ -7,8 +7,8 @@ mod own;
 
 pub use clients::{
     BackupPreview, BackupView, ClientAct, ClientChange, ClientEntry, ClientFile, ClientPreview, ClientView,
-    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, PurgedCopies, QueuedChange,
-    QueuedRestore, RefusedEntry, Restored, SecretPlace, SecretView, SecretsAct, SecretsChange,
+    DriftFix, DriftKind, DriftView, EntryKey, EntrySecrets, EntryState, FileDiff, LaunchNote, PurgedCopies,
+    QueuedChange, QueuedRestore, RefusedEntry, Restored, SecretPlace, SecretView, SecretsAct, SecretsChange,
     SecretsPreview, ServerTest,
 };
 pub use own::{

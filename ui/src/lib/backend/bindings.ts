@@ -513,6 +513,8 @@ export type ClientFile = {
 export type ClientPreview = {
 	files: FileDiff[],
 	refused: RefusedEntry[],
+	/**  What is to be known about how the servers are started that get a gate by it. */
+	launch: LaunchNote[],
 };
 
 /**  What the rules add for one client. */
@@ -910,6 +912,22 @@ export type IconState = "quiet" |
 "paused" | 
 /**  Calls pass that nobody judges. */
 "notProtecting";
+
+/**  One thing about how a server is started, in words. Nothing is changed by it. */
+export type LaunchNote = {
+	/**  Its name in the file. */
+	entry: string,
+	/**  Stable: `inline-code`, `unpinned-package` … */
+	code: string,
+	/**  More runs, or reaches further, than the entry seems to say; else it is good to know. */
+	grave: boolean,
+	/**  `command`, `args/2`, `env/NODE_OPTIONS`. */
+	place: string,
+	/**  The word itself, secrets masked. */
+	quote: string,
+	words: string,
+	fix: string,
+};
 
 /**  What a dead session left running. */
 export type LeftoverView = {

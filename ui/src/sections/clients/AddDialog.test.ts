@@ -50,6 +50,31 @@ it('shows what is written while it is typed, writes it with Add, and then it can
   await waitFor(() => expect(screen.queryByTestId('add-dialog')).toBeNull());
 });
 
+it('says what is to be known about how it is started, what is grave in sight and the rest folded away', async () => {
+  const note = { entry: 'mine', code: 'x', place: 'args/0', grave: false, quote: 'q', words: 'w', fix: 'f' };
+  const edits = preview().edits;
+  desk.answer('previewServer', ({ draft }) => {
+    const { command } = draft as ServerDraft;
+    const mild = { ...note, quote: 'mine', words: 'No version is named.', fix: 'Name one.' };
+    const grave = { ...note, grave: true, quote: '-e <b>', words: 'It holds code.', fix: 'Read it.' };
+    const launch = command === 'npx mine' ? [mild] : command === 'quiet' ? [] : [grave, mild];
+    return { ...preview(), edits: { ...edits, launch } };
+  });
+  const dialog = await typed();
+  const mild = await within(dialog).findByTestId('launch-mild');
+  expect(mild.hasAttribute('open')).toBe(false);
+  expect(mild.textContent).toContain('No version is named. Name one.');
+  expect(within(dialog).queryByTestId('launch-grave')).toBeNull();
+  await type('add-command', 'node -e x');
+  const grave = await within(dialog).findByTestId('launch-grave');
+  expect(grave.textContent).toMatch(/mine.*-e <b>.*It holds code\. Read it\./);
+  // It is said, and stands in nobody's way.
+  expect(within(dialog).getByTestId('add-yes').getAttribute('aria-disabled')).toBe('false');
+  await type('add-command', 'quiet');
+  await waitFor(() => expect(within(dialog).queryByTestId('launch-grave')).toBeNull());
+  expect(within(dialog).queryByTestId('launch-mild')).toBeNull();
+});
+
 it('says what is wrong where it was typed, and only once somebody has left the field', async () => {
   objects(({ name, command }) => {
     if (name.includes(' ')) return { part: 'name', words: 'Use letters, digits, - and _.' };
@@ -124,7 +149,10 @@ it('leaves alone what has the name already, and files that cannot be read; then 
   desk.answer('previewServer', ({ draft }) => {
     const { clients } = draft as ServerDraft;
     const refused = clients.includes('cursor') ? [{ clientName: 'Cursor', name: 'mine', why }] : [];
-    return { ...preview(), edits: { files: clients.length > 1 ? preview().edits.files : [], refused } };
+    return {
+      ...preview(),
+      edits: { ...preview().edits, files: clients.length > 1 ? preview().edits.files : [], refused },
+    };
   });
   const dialog = await typed();
   expect((await within(dialog).findByTestId('edits-refused')).textContent).toContain('another server of this name');

@@ -13,7 +13,7 @@ use callgate_clients::{Client, ledger};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_programs::{Installed, Pair, place};
-use callgate_wiring::{EntryChange, Timing, Written};
+use callgate_wiring::{EntryChange, Timing, Written, launch_notes_of};
 
 use super::selection::Selection;
 use super::{quiet, shown};
@@ -153,6 +153,7 @@ impl<'a> Work<'a> {
                     let entries = &plan.contents.entries;
                     shown::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
                     self.told(screen, &plan, act, &mut outcome);
+                    launch_notes_told(screen, &plan, act);
                 }
                 Err(why) => left_alone(screen, &file.found, &why, &mut outcome),
             }
@@ -176,7 +177,10 @@ impl<'a> Work<'a> {
                 secrets_back(screen, client, returned, &mut outcome);
             }
             match changed.written {
-                Written::Done(plan) => self.told(screen, &plan, act, &mut outcome),
+                Written::Done(plan) => {
+                    self.told(screen, &plan, act, &mut outcome);
+                    launch_notes_told(screen, &plan, act);
+                }
                 // Nothing waits behind a command that has ended.
                 Written::Waits(_) => {}
                 Written::Refused(why) => left_alone(screen, &file.found, &why, &mut outcome),
@@ -226,6 +230,12 @@ impl<'a> Work<'a> {
                 screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
             }
         }
+    }
+}
+
+fn launch_notes_told(screen: &Screen, plan: &Plan, act: Act<'_>) {
+    if let Act::Protect { .. } = act {
+        shown::launch_notes(screen, &launch_notes_of(plan));
     }
 }
 

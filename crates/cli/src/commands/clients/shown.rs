@@ -4,6 +4,7 @@ use std::path::Path;
 
 use callgate_clients::survey::Entry;
 use callgate_redaction::Masker;
+use callgate_wiring::view::LaunchNote;
 use callgate_wiring::{diff_lines, masker};
 
 use crate::screen::{self, Screen};
@@ -59,5 +60,16 @@ pub(in crate::commands) fn masked_diff(screen: &Screen, file: &Path, texts: (&st
             _ => screen::DIM,
         };
         screen.line(&screen.paint(style, &screen::harmless(&line.replace('\t', "    "))));
+    }
+}
+
+/// How servers are started, where there is something to say: one line for each thing, and what to do about it.
+pub(in crate::commands) fn launch_notes(screen: &Screen, notes: &[LaunchNote]) {
+    for note in notes {
+        let head =
+            format!("{}: {} ({}): {}", note.entry, screen::quoted(&note.quote), note.place, note.words);
+        let style = if note.grave { screen::WARN } else { screen::DIM };
+        screen.line(&screen.paint(style, &screen::harmless(&head)));
+        screen.line(&screen.paint(screen::DIM, &format!("  {}", note.fix)));
     }
 }

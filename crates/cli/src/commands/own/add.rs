@@ -14,7 +14,7 @@ use callgate_clients::table::clients;
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_secrets::Secret;
-use callgate_wiring::{Look, masker_of};
+use callgate_wiring::{Look, launch_notes, masker_of};
 
 use super::{refused, wiring};
 use crate::args::AddArgs;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
     let mut adding = Adding::new(&home, args, wiring.look_at_clients()?)?;
     let is_new = !own::check(home.path(), &adding.wanted)?;
     adding.warn(&screen);
+    shown::launch_notes(&screen, &launch_notes(&args.name, &adding.wanted.server.local()));
     let ready = adding.look_ahead(&screen)?;
     if args.dry_run {
         adding.show(&screen)?;
