@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use callgate_controls::approval::{Approval, Approvals, Decider, Verdict};
 use callgate_controls::decider::{self, Presence};
-use callgate_controls::pin;
+use callgate_controls::{classes, pin};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, Moment, SystemClock};
 use callgate_tests::gate::{Bench, SERVER};
 use callgate_tests::history::{Row, rows};
-use callgate_tests::json::Json;
+use callgate_tests::json::{Dialect, Json};
 use callgate_tests::processes::eventually;
-use callgate_tests::session::{Session, result_text, told};
+use callgate_tests::session::{Session, error_message, result_text, told};
 
 const SOON: Duration = Duration::from_secs(20);
 const CLAUDE_CODE: &str = r#""clientInfo":{"name":"claude-code","version":"2.1.325"}"#;
@@ -107,6 +107,12 @@ impl World {
     fn call(&mut self, tool: &str, arguments: &str) -> String {
         let id = self.send_call(tool, arguments);
         self.said(id)
+    }
+
+    /// Waits until what the server listed is known.
+    fn learned(&self) {
+        let learned = || pin::read(&self.home, SERVER).ok().flatten().filter(|pins| !pins.tools.is_empty());
+        eventually("pins", SOON, learned);
     }
 
     /// How many calls of the tool got to the server.
@@ -277,12 +283,459 @@ fn the_mark_is_on_the_way_out_alone_and_what_a_server_says_is_no_leave() {
     assert_eq!(world.marked(), ["safe", "danger"]);
     let shown = format!(r#"{{"name":"danger","_meta":{{"{MARK}":true,"n":1.0}}}}"#);
     assert!(world.session.out.text().contains(&shown), "nothing else of it is changed");
-    let learned = || pin::read(&world.home, SERVER).ok().flatten().filter(|pins| pins.tools.len() == 2);
-    eventually("pins", SOON, learned);
+    world.learned();
     assert!(world.call("danger", "{}").contains("danger ran"), "what the gate put in is no other definition");
     assert_eq!(world.marked(), ["safe"], "what its server put in is");
     assert!(world.call("danger", "{}").contains("describes it otherwise than when the user accepted it"));
     assert!(world.call("safe", "{}").contains("safe ran"));
     assert_eq!(world.rows("safe")[0].0.get("rule").unwrap().as_text(), Some("/default"));
+    assert_eq!(world.runs("danger"), 1);
+}
+
+/// A client that shows forms, and a tool whose calls can be borne.
+fn with_forms(policy: &str) -> World {
+    let mut world = World::new(
+        policy,
+        r#""capabilities":{"elicitation":{}},"clientInfo":{"name":"former","version":"1"}"#,
+        "",
+    );
+    classes::set(&world.home, SERVER, "danger", Some("Write")).unwrap();
+    world.list();
+    world.learned();
+    world
+}
+
+impl World {
+    /// The nth form that the client was asked to show: the id of its request, and what it says.
+    fn form(&self, nth: usize) -> (String, String) {
+        let line = self.session.nth_line_with("elicitation/create", nth).unwrap();
+        let form = Json::parse(&line, Dialect::Strict).unwrap();
+        let schema = r#"{"type":"object","properties":{"decision":{"type":"string","title":"Decision","enum":["deny","allow once"]}},"required":["decision"]}"#;
+        assert_eq!(form.at(&["params", "requestedSchema"]).unwrap().to_text(), schema);
+        let id = form.get("id").unwrap().to_text();
+        assert!(id.starts_with("\"callgate/ask-"), "{id}");
+        (id, form.at(&["params", "message"]).unwrap().as_text().unwrap().to_owned())
+    }
+
+    fn forms(&self) -> usize {
+        self.session.out.text().matches("elicitation/create").count()
+    }
+
+    /// Answers a request, with a result or an error.
+    fn reply(&mut self, id: &str, outcome: &str) {
+        self.session.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},{outcome}}}"#)).unwrap();
+    }
+
+    fn is_withdrawn(&self, id: &str) -> bool {
+        let cancelled = format!(r#""method":"notifications/cancelled","params":{{"requestId":{id},"#);
+        self.session.out.text().contains(&cancelled)
+    }
+
+    /// Nothing of what was asked or answered here got to the server.
+    fn assert_server_heard_nothing(&self) {
+        let got = self.bench.server_lines().join("\n");
+        for word in ["allow once", "callgate/", "decision", "requestState", "inputResponses"] {
+            assert!(!got.contains(word), "{word} in\n{got}");
+        }
+    }
+
+    fn events(&self, words: &str) -> String {
+        let output = self.bench.callgate(["events", "--json"]).unwrap().output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().filter(|line| line.contains(words)).collect()
+    }
+}
+
+const YES: &str = r#""result":{"action":"accept","content":{"decision":"allow once"}}"#;
+
+#[test]
+fn a_form_in_the_client_lets_one_call_through_where_nobody_could_decide() {
+    let mut world = with_forms(&policy(""));
+    let call = world.send_call("danger", r#"{"url":"a"}"#);
+    let (id, message) = world.form(1);
+    assert_eq!(
+        message,
+        r#"Callgate asks: may "danger" of corpus be called, this once? (look twice) Its arguments: {"url":"a"}"#
+    );
+    // Everything else goes on, and nothing is let through.
+    assert!(world.call("safe", "{}").contains("safe ran"));
+    assert_eq!((world.runs("danger"), world.rows("danger")[0].decision()), (0, "asked"));
+    world.reply(&id, YES);
+    assert!(world.said(call).contains("danger ran"));
+    assert_eq!(world.runs("danger"), 1);
+    let (rule, reason) = world.last_row("danger");
+    assert!(rule.starts_with("(client's approval "), "{rule}");
+    assert!(reason.starts_with("answered by the client, maybe not by a person, after "), "{reason}");
+    assert!(world.events("approved in the client, maybe not by a person").contains("decided"));
+    assert_eq!(world.events("forged_approval"), "", "whoever answered is on record");
+    // The same answer again, and another call: nothing is left of it.
+    world.reply(&id, YES);
+    let again = world.send_call("danger", r#"{"url":"a"}"#);
+    let (id, _) = world.form(2);
+    world.reply(&id, r#""result":{"action":"decline"}"#);
+    assert!(
+        world
+            .said(again)
+            .contains("the user said no in the client (answered by the client, maybe not by a person)")
+    );
+    assert_eq!(world.runs("danger"), 1);
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn anything_but_the_exact_answer_is_a_no() {
+    let mut world = with_forms(&policy(""));
+    for (nth, answer) in [
+        r#""result":{"action":"accept","content":{"decision":"deny"}}"#,
+        r#""result":{"action":"accept","content":{}}"#,
+        r#""result":{"action":"accept"}"#,
+        r#""result":{"action":"accept","content":{"decision":"allow"}}"#,
+        r#""result":{"action":"accept","content":{"decision":"allow once","more":1}}"#,
+        r#""result":{"action":"cancel"}"#,
+        r#""result":{}"#,
+        r#""result":"allow once""#,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let call = world.send_call("danger", &format!(r#"{{"n":{nth}}}"#));
+        let (id, _) = world.form(nth + 1);
+        world.reply(&id, answer);
+        assert!(world.said(call).contains("the user said no in the client"), "{answer}");
+        assert_eq!(world.rows("danger").last().unwrap().decision(), "denied");
+    }
+    assert!(world.open().is_empty());
+    // A client that cannot ask says nothing for its person.
+    let forms = world.forms();
+    let call = world.send_call("danger", "{}");
+    let (id, _) = world.form(forms + 1);
+    world.reply(&id, r#""error":{"code":-32601,"message":"allow once"}"#);
+    assert!(world.said(call).contains("the user is away"));
+    assert_eq!((world.open().len(), world.runs("danger")), (1, 0));
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn a_form_for_a_call_that_is_over_is_taken_back_and_its_answer_counts_for_nothing() {
+    let mut world = with_forms(&policy(""));
+    // Given up by its client.
+    let call = world.send_call("danger", r#"{"url":"a"}"#);
+    let (id, _) = world.form(1);
+    let cancel =
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{call}}}}}"#);
+    world.session.send(&cancel).unwrap();
+    eventually("the form is taken back", SOON, || world.is_withdrawn(&id).then_some(()));
+    world.reply(&id, YES);
+    // Out of time.
+    world.bench.write_policy(&policy(r#""hold": "1s""#)).unwrap();
+    let call = world.send_call("danger", r#"{"url":"b"}"#);
+    let (id, _) = world.form(2);
+    assert!(world.said(call).contains("Waiting for the user's approval"));
+    eventually("the form is taken back", SOON, || world.is_withdrawn(&id).then_some(()));
+    world.reply(&id, YES);
+    // The call that comes again is asked about again, and runs once after a yes.
+    let call = world.send_call("danger", r#"{"url":"b"}"#);
+    let (id, _) = world.form(3);
+    assert_eq!(world.runs("danger"), 0, "late answers");
+    world.reply(&id, YES);
+    assert!(world.said(call).contains("danger ran"));
+    assert_eq!(world.runs("danger"), 1);
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn a_client_that_goes_while_it_asks_has_answered_nothing() {
+    let mut world = with_forms(&policy(""));
+    world.send_call("danger", "{}");
+    world.form(1);
+    world.session.close_input();
+    assert!(world.session.ended(SOON).unwrap().success());
+    assert_eq!(world.runs("danger"), 0);
+    assert_eq!(world.rows("danger")[0].decision(), "asked");
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn whoever_is_there_is_asked_and_not_the_client_unless_the_policy_says_so() {
+    let mut world = with_forms(&policy(""));
+    world.somebody_comes();
+    let call = world.send_call("danger", r#"{"url":"a"}"#);
+    let card = world.card();
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(call).contains("danger ran"));
+    assert_eq!(world.forms(), 0);
+    world.bench.write_policy(&policy(r#""where": "client""#)).unwrap();
+    let call = world.send_call("danger", r#"{"url":"b"}"#);
+    let (id, _) = world.form(1);
+    // Whoever is there may decide all the same, and is quicker.
+    let card = world.card();
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(call).contains("danger ran"));
+    eventually("the form is taken back", SOON, || world.is_withdrawn(&id).then_some(()));
+    assert_eq!(world.last_row("danger").0, format!("(approval {})", card.id));
+    world.presence = None;
+    for strict in [r#""where": "callgate""#, r#""where": "both""#] {
+        world.bench.write_policy(&policy(strict)).unwrap();
+        assert!(world.call("danger", r#"{"url":"c"}"#).contains("the user is away"), "{strict}");
+    }
+    assert_eq!((world.forms(), world.runs("danger")), (1, 2));
+}
+
+#[test]
+fn equal_calls_are_one_form_and_one_yes_lets_one_of_them_through() {
+    let mut world = with_forms(&policy(""));
+    let calls = [world.send_call("danger", "{}"), world.send_call("danger", "{}")];
+    let (id, _) = world.form(1);
+    eventually("both wait", SOON, || (world.card().asked == 2).then_some(()));
+    assert_eq!(world.forms(), 1);
+    world.reply(&id, YES);
+    // The other one is another question.
+    let (id, _) = world.form(2);
+    world.reply(&id, r#""result":{"action":"decline"}"#);
+    let said = calls.map(|call| world.said(call));
+    assert_eq!(said.iter().filter(|said| said.contains("danger ran")).count(), 1, "{said:?}");
+    assert_eq!(
+        said.iter().filter(|said| said.contains("the user said no in the client")).count(),
+        1,
+        "{said:?}"
+    );
+    assert_eq!(world.runs("danger"), 1);
+}
+
+#[test]
+fn what_destroys_or_pays_or_is_not_known_is_never_asked_about_in_a_form() {
+    let tools = r#"{"name":"get_page","description":"Reads a page.","inputSchema":{"type":"object","properties":{"url":{"type":"string"}}}},
+        {"name":"delete_account","description":"Deletes the account for good.","inputSchema":{"type":"object"}},
+        {"name":"send_payment","description":"Transfers money.","inputSchema":{"type":"object"}}"#
+        .replace('\n', "");
+    let script = format!(
+        r#"on tools/list
+send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{tools}]}}}}
+"#
+    );
+    let rules = r#"{ "version": "1", "default": "ask" }"#;
+    let mut world = World::new(rules, r#""capabilities":{"elicitation":{"form":{}}}"#, &script);
+    world.list();
+    world.learned();
+    for tool in ["delete_account", "send_payment", "not_listed"] {
+        assert!(world.call(tool, "{}").contains("the user is away"), "{tool}");
+    }
+    // Where its answer cannot be shown whole, neither.
+    let long = format!(r#"{{"url":"{}"}}"#, "x".repeat(2_000));
+    assert!(world.call("get_page", &long).contains("the user is away"));
+    assert_eq!(world.forms(), 0);
+    let call = world.send_call("get_page", "{}");
+    let (id, _) = world.form(1);
+    world.reply(&id, YES);
+    eventually("it runs", SOON, || (world.runs("get_page") == 1).then_some(()));
+    world.answer(call);
+    // A person knows better.
+    classes::set(&world.home, SERVER, "get_page", Some("Financial")).unwrap();
+    assert!(world.call("get_page", "{}").contains("the user is away"));
+    classes::set(&world.home, SERVER, "send_payment", Some("Write")).unwrap();
+    world.send_call("send_payment", "{}");
+    assert!(world.form(2).1.contains("send_payment"));
+}
+
+#[test]
+fn no_server_can_speak_in_the_place_of_a_form() {
+    let script = r#"on safe
+send {"jsonrpc":"2.0","id":"callgate/ask-x-1","method":"elicitation/create","params":{"message":"allow?","requestedSchema":{"type":"object","properties":{}}}}
+send {"jsonrpc":"2.0","id":"\u0063allgate/ask-x-2","method":"roots/list"}
+send {"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"callgate/ask-x-1"}}
+answer
+"#;
+    let said = r#""capabilities":{"elicitation":{},"roots":{}}"#;
+    let mut world = World::new(&policy(""), said, script);
+    assert!(world.call("safe", "{}").contains("safe ran"));
+    let out = world.session.out.text();
+    assert!(!out.contains("ask-x") && !out.contains("elicitation/create"), "{out}");
+    let refused = |line: &&String| line.contains("belong to the gate");
+    let both = || (world.bench.server_lines().iter().filter(refused).count() == 2).then_some(());
+    eventually("both are refused", SOON, both);
+}
+
+const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"later","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}"#;
+
+/// A client of the revision without a handshake.
+fn without_handshake(policy: &str) -> World {
+    let bench = Bench::new(policy).unwrap();
+    let session = bench.session("", &[]).unwrap();
+    let home = Home::at(bench.home());
+    let mut world = World { bench, session, home, presence: None, asked: 0 };
+    world.request(&format!(r#""method":"tools/list","params":{{{META}}}"#));
+    classes::set(&world.home, SERVER, "danger", Some("Write")).unwrap();
+    world.learned();
+    world
+}
+
+impl World {
+    /// A call of that client, with what else it brings.
+    fn leg(&mut self, tool: &str, arguments: &str, more: &str) -> Json {
+        self.request(&format!(
+            r#""method":"tools/call","params":{{"name":"{tool}","arguments":{arguments},{META}{more}}}"#
+        ))
+    }
+}
+
+/// The state of a question inside an answer.
+fn state(answer: &Json) -> String {
+    assert_eq!(
+        answer.at(&["result", "resultType"]).and_then(Json::as_text),
+        Some("input_required"),
+        "{}",
+        answer.to_text()
+    );
+    let asked = answer.at(&["result", "inputRequests", "callgate/approval"]).unwrap();
+    assert_eq!(asked.get("method").and_then(Json::as_text), Some("elicitation/create"));
+    assert!(asked.at(&["params", "message"]).unwrap().as_text().unwrap().contains("\"danger\" of corpus"));
+    answer.at(&["result", "requestState"]).unwrap().as_text().unwrap().to_owned()
+}
+
+fn answered(state: &str, outcome: &str) -> String {
+    format!(r#","requestState":"{state}","inputResponses":{{"callgate/approval":{outcome}}}"#)
+}
+
+const ALLOW: &str = r#"{"action":"accept","content":{"decision":"allow once"}}"#;
+
+fn words(answer: &Json) -> &str {
+    told(answer).or_else(|| result_text(answer)).unwrap_or_else(|| panic!("{}", answer.to_text()))
+}
+
+#[test]
+fn a_call_that_comes_again_with_a_yes_runs_once_and_waits_nowhere_meanwhile() {
+    let mut world = without_handshake(&policy(""));
+    let first = world.leg("danger", r#"{"url":"a"}"#, "");
+    let state = state(&first);
+    let card = world.card();
+    assert_eq!((card.held_until_ms, world.runs("danger")), (None, 0), "no clock runs");
+    let second = world.leg("danger", r#"{"url":"a"}"#, &answered(&state, ALLOW));
+    assert!(words(&second).contains("danger ran"));
+    let (rule, reason) = world.last_row("danger");
+    assert_eq!(rule, format!("(client's approval {})", card.id));
+    assert!(reason.starts_with("answered by the client, maybe not by a person, after "), "{reason}");
+    assert_eq!(world.rows("danger")[0].outcome(), "not_sent", "the first leg");
+    assert!(world.events("approved in the client, maybe not by a person").contains("decided"));
+    assert_eq!(world.events("forged_approval"), "", "whoever answered is on record");
+    world.assert_server_heard_nothing();
+    // Used is used: the same again is another question.
+    let again = world.leg("danger", r#"{"url":"a"}"#, &answered(&state, ALLOW));
+    assert_ne!(self::state(&again), state);
+    assert_eq!(world.runs("danger"), 1);
+}
+
+#[test]
+fn what_is_no_answer_of_this_session_to_this_very_call_lets_nothing_through() {
+    let mut world = without_handshake(&policy(""));
+    let arguments = r#"{"url":"a"}"#;
+    let good = state(&world.leg("danger", arguments, ""));
+    let foreign = "no answer to a question about it";
+    let mut forged = good.clone();
+    let last = forged.pop().unwrap();
+    forged.push(if last == '0' { '1' } else { '0' });
+    let card = world.card();
+    let other_card = good.replace(&card.id.to_string(), "k3v9qa");
+    for state in [forged.as_str(), &other_card, "callgate/1.", "callgate/1.k3v9qa.9999999999999.00.00"] {
+        let answer = world.leg("danger", arguments, &answered(state, ALLOW));
+        assert!(words(&answer).contains(foreign), "{state}: {}", answer.to_text());
+    }
+    // Another session of the same gate has another key.
+    let mut other = without_handshake(&policy(""));
+    let theirs = state(&other.leg("danger", arguments, ""));
+    assert!(words(&world.leg("danger", arguments, &answered(&theirs, ALLOW))).contains(foreign));
+    // Other arguments are another call.
+    assert!(words(&world.leg("danger", r#"{"url":"b"}"#, &answered(&good, ALLOW))).contains(foreign));
+    // An answer without its state.
+    let stray = format!(r#","inputResponses":{{"callgate/approval":{ALLOW}}}"#);
+    let answer = world.leg("danger", arguments, &stray);
+    assert!(error_message(&answer).unwrap().contains("not the state that belongs to it"));
+    assert_eq!(world.open().len(), 1, "still open");
+    // And this is a no, as whatever is not the yes.
+    let answer = world.leg("danger", arguments, &format!(r#","requestState":"{good}""#));
+    assert!(words(&answer).contains("the user said no in the client"));
+    assert!(world.open().is_empty());
+    assert_ne!(state(&world.leg("danger", arguments, &answered(&good, ALLOW))), good, "decided is decided");
+    assert_eq!(world.runs("danger"), 0);
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn garbage_between_two_legs_is_a_no() {
+    let mut world = without_handshake(&policy(""));
+    for (nth, outcome) in [
+        r#"{"action":"accept","content":{"decision":"deny"}}"#,
+        r#"{"action":"accept","content":{"decision":"Allow once"}}"#,
+        r#"{"action":"decline"}"#,
+        r#"{"action":"accept","content":{"decision":"allow once"}},"other":{"action":"accept","content":{}}"#,
+        "null",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let arguments = format!(r#"{{"n":{nth}}}"#);
+        let asked = state(&world.leg("danger", &arguments, ""));
+        let answer = world.leg("danger", &arguments, &answered(&asked, outcome));
+        assert!(words(&answer).contains("the user said no in the client"), "{outcome}");
+    }
+    assert_eq!((world.runs("danger"), world.open().len()), (0, 0));
+}
+
+#[test]
+fn a_decision_or_a_rule_that_came_between_two_legs_counts() {
+    let mut world = without_handshake(&policy(""));
+    let asked = state(&world.leg("danger", r#"{"n":1}"#, ""));
+    world.decide(&world.card(), &Verdict::Deny(Some("not this one".to_owned())));
+    let answer = world.leg("danger", r#"{"n":1}"#, &answered(&asked, ALLOW));
+    assert!(words(&answer).contains("the user said no: not this one"), "{}", answer.to_text());
+    let asked = state(&world.leg("danger", r#"{"n":2}"#, ""));
+    world.decide(&world.card(), &Verdict::Once);
+    let card = world.last_row("danger").0;
+    assert!(
+        words(&world.leg("danger", r#"{"n":2}"#, &answered(&asked, ALLOW))).contains("danger ran"),
+        "{card}"
+    );
+    assert!(world.last_row("danger").0.starts_with("(approval "));
+    let asked = state(&world.leg("danger", r#"{"n":3}"#, ""));
+    world
+        .bench
+        .write_policy(
+            r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "deny" } } }"#,
+        )
+        .unwrap();
+    assert!(words(&world.leg("danger", r#"{"n":3}"#, &answered(&asked, ALLOW))).contains("is denied"));
+    // Where nobody has to be asked any more, the call passes by itself, and its server hears nothing of the question.
+    world.bench.write_policy(r#"{ "version": "1", "default": "allow" }"#).unwrap();
+    assert!(words(&world.leg("danger", r#"{"n":3}"#, &answered(&asked, ALLOW))).contains("danger ran"));
+    assert_eq!(world.runs("danger"), 2);
+    world.assert_server_heard_nothing();
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_none() {
+    let mut world = without_handshake(&policy(r#""expires": "1s""#));
+    let asked = state(&world.leg("danger", "{}", ""));
+    eventually("the card is missed", SOON, || world.open().is_empty().then_some(()));
+    let answer = world.leg("danger", "{}", &answered(&asked, ALLOW));
+    assert!(words(&answer).contains("no answer to a question about it"), "{}", answer.to_text());
+    assert_eq!(world.runs("danger"), 0);
+}
+
+#[test]
+fn with_somebody_there_a_call_is_held_and_what_a_server_asks_itself_is_left_alone() {
+    let mut world = without_handshake(&policy(""));
+    // A state of the server's own goes to the server, as it came.
+    let theirs = r#","requestState":"of the server","inputResponses":{"name":{"action":"accept","content":{"n":1.0}}}"#;
+    assert!(words(&world.leg("safe", "{}", theirs)).contains("safe ran"));
+    assert!(world.bench.server_lines().iter().any(|line| line.contains(theirs)));
+    // A call that brings one has no place for ours.
+    assert!(words(&world.leg("danger", "{}", theirs)).contains("the user is away"));
+    world.somebody_comes();
+    let call = world.send(&format!(
+        r#""method":"tools/call","params":{{"name":"danger","arguments":{{"url":"a"}},{META}}}"#
+    ));
+    let held = |one: &Approval| one.held_until_ms.is_some();
+    let card = eventually("a held card", SOON, || world.open().into_iter().find(held));
+    world.decide(&card, &Verdict::Once);
+    assert!(world.said(call).contains("danger ran"));
     assert_eq!(world.runs("danger"), 1);
 }

@@ -63,6 +63,8 @@ vocabulary! {
         Window = "window",
         Tray = "tray",
         Cli = "cli",
+        /// By the client that asks, which says that its person did.
+        Client = "client",
     }
 }
 
@@ -72,6 +74,7 @@ impl Decider {
             Decider::Window => "in the window",
             Decider::Tray => "in the tray or a notification",
             Decider::Cli => "at the command line",
+            Decider::Client => "in the client, maybe not by a person",
         }
     }
 }
@@ -123,9 +126,15 @@ impl ApprovalId {
         format!("{RULE}{self})")
     }
 
+    /// The same of one that its client answered, which is no person's decision as far as anybody here can tell.
+    pub fn rule_in_client(self) -> String {
+        format!("{RULE_IN_CLIENT}{self})")
+    }
+
     /// The decision behind a rule of the record, if it is one.
     pub fn of_rule(rule: &str) -> Option<ApprovalId> {
-        rule.strip_prefix(RULE)?.strip_suffix(')')?.parse().ok()
+        let id = rule.strip_prefix(RULE).or_else(|| rule.strip_prefix(RULE_IN_CLIENT))?;
+        id.strip_suffix(')')?.parse().ok()
     }
 
     /// What it is spent under: the same table has allowances, whose ids anybody may write into a file.
@@ -136,6 +145,8 @@ impl ApprovalId {
 
 /// How the rules of calls begin that a person decided about.
 pub const RULE: &str = "(approval ";
+/// And those of calls that a client answered for its person.
+const RULE_IN_CLIENT: &str = "(client's approval ";
 /// How the keys of approvals begin, and those of grants.
 pub(crate) const SPEND: &str = "approval:";
 pub(crate) const GRANT: &str = "grant:";

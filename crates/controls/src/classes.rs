@@ -1,6 +1,7 @@
 //! What a person says that tools can do, where they know better than a definition tells: `control/classes.json`, by server and tool.
 //!
-//! Classes are words here; who reads them knows which there are. Nothing that a gate decides depends on them.
+//! Classes are words here; who reads them knows which there are. A gate only looks
+//! whether a tool is too grave to be decided by its client's answer.
 
 use std::collections::BTreeMap;
 use std::io;

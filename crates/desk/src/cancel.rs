@@ -6,7 +6,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::{approval, control};
+use callgate_controls::approval::ApprovalId;
+use callgate_controls::control;
 use callgate_history::{CallRow, History};
 use callgate_home::{CallId, running};
 use callgate_journal::Outcome;
@@ -110,7 +111,7 @@ impl Desk {
 
 fn ending(call: &CallRow, asked_ms: i64) -> Option<Cancelled> {
     // The row of one that a person was asked about tells when that was, and its duration is of what came then.
-    let was_asked = call.rule.as_deref().is_some_and(|rule| rule.starts_with(approval::RULE));
+    let was_asked = call.rule.as_deref().is_some_and(|rule| ApprovalId::of_rule(rule).is_some());
     let took = call.duration.filter(|_| !was_asked).and_then(|took| i64::try_from(took.as_millis()).ok());
     let is_before = took.is_some_and(|took| call.at_ms + took + GRAIN_MS < asked_ms);
     Some(match call.outcome? {

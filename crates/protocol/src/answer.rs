@@ -79,7 +79,7 @@ pub fn notification(method: &str) -> Vec<u8> {
     out
 }
 
-fn opening(id: Option<&IdKey>, capacity: usize) -> Vec<u8> {
+pub(crate) fn opening(id: Option<&IdKey>, capacity: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(capacity);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     match id {
@@ -90,7 +90,7 @@ fn opening(id: Option<&IdKey>, capacity: usize) -> Vec<u8> {
 }
 
 /// Control characters become blanks, those that reorder text are dropped. Joiners stay: some scripts need them.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .filter(|c| !matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
         .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })

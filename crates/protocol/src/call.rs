@@ -19,12 +19,18 @@ pub struct ToolCall<'a> {
     pub task: bool,
 }
 
+/// What comes with a call that was answered with a question before: the state that it was given, and the answers.
+pub(crate) const STATE: &str = "requestState";
+pub(crate) const RESPONSES: &str = "inputResponses";
+
 /// The members of params that make up a call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts<'a> {
     pub(crate) name: Option<Raw<'a>>,
     pub(crate) arguments: Option<Raw<'a>>,
     pub(crate) task: Option<Raw<'a>>,
+    pub(crate) state: Option<Raw<'a>>,
+    pub(crate) responses: Option<Raw<'a>>,
 }
 
 /// Reads the params of a tools/call.
@@ -33,7 +39,7 @@ pub fn tool_call(params: Option<Raw<'_>>) -> Result<ToolCall<'_>, Cause> {
     if params.kind() != Kind::Object {
         return Err(Cause::ParamsKind);
     }
-    let mut parts = Parts { name: None, arguments: None, task: None };
+    let mut parts = Parts::default();
     for (key, value) in params.members() {
         match key.as_ref() {
             "name" => parts.name = Some(value),

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::{
-    call::Parts,
+    call::{Parts, RESPONSES, STATE},
     cause::{Answer, Cause},
     fold,
     id::Id,
@@ -25,8 +25,8 @@ const RESERVED_PARAMS: [&str; 17] = [
     "ref",
     "argument",
     "taskId",
-    "inputResponses",
-    "requestState",
+    RESPONSES,
+    STATE,
     "level",
     "notifications",
     "tools",
@@ -75,6 +75,8 @@ enum Param {
     Name,
     Arguments,
     Task,
+    State,
+    Responses,
     /// Of a result.
     IsError,
 }
@@ -84,6 +86,8 @@ struct ParamSpans {
     name: Span,
     arguments: Span,
     task: Span,
+    state: Span,
+    responses: Span,
 }
 
 impl Sink for Envelope {
@@ -110,6 +114,8 @@ impl Sink for Envelope {
                 Param::Name => &mut self.params.name,
                 Param::Arguments => &mut self.params.arguments,
                 Param::Task => &mut self.params.task,
+                Param::State => &mut self.params.state,
+                Param::Responses => &mut self.params.responses,
                 Param::IsError => &mut self.is_error,
             };
             *slot = Some(span);
@@ -158,6 +164,8 @@ impl Envelope {
                 "name" => Some(Param::Name),
                 "arguments" => Some(Param::Arguments),
                 "task" => Some(Param::Task),
+                STATE => Some(Param::State),
+                RESPONSES => Some(Param::Responses),
                 _ => {
                     if let Some(reserved) = param_look_alike(key) {
                         self.param_look_alike = Some(reserved);
@@ -192,6 +200,8 @@ impl Envelope {
             name: cut(text, &self.params.name),
             arguments: cut(text, &self.params.arguments),
             task: cut(text, &self.params.task),
+            state: cut(text, &self.params.state),
+            responses: cut(text, &self.params.responses),
         }
     }
 

@@ -107,6 +107,11 @@ impl IdKey {
         Id::read(raw).ok().map(|id| id.as_key())
     }
 
+    /// Is it a text that begins so, however it was spelled?
+    pub fn begins_with(&self, prefix: &str) -> bool {
+        matches!(&self.0, Key::Text { text, .. } if text.starts_with(prefix))
+    }
+
     /// The id as it was written, safe to put into a line.
     pub fn to_lexeme(&self) -> Cow<'_, str> {
         match &self.0 {

@@ -10,6 +10,7 @@ pub mod answer;
 pub mod call;
 pub mod digest;
 pub mod fold;
+pub mod form;
 pub mod id;
 pub mod input;
 pub mod json;

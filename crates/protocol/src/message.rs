@@ -7,7 +7,7 @@ use crate::{
     cause::{Answer, Cause, Malformed},
     envelope::Envelope,
     id::{Id, IdKey},
-    json::{Duplicates, Raw, compact_text, is_safe, scan, structure},
+    json::{Duplicates, Raw, compact_text, is_safe, scan, structure, write_string},
 };
 
 /// Most messages in one batch. A batch of nothing but numbers would otherwise cost a hundred times its size.
@@ -219,6 +219,35 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// The state that a request brings along because it was answered with a question before.
+    pub fn request_state(&self) -> Option<Raw<'a>> {
+        self.parts.state
+    }
+
+    /// What it brings as the answers to that question.
+    pub fn input_responses(&self) -> Option<Raw<'a>> {
+        self.parts.responses
+    }
+
+    /// A request as if it had not been answered with a question before, without LF.
+    pub fn without_input(&self) -> Vec<u8> {
+        let Body::Request { params: Some(params), .. } = &self.body else { return self.wire().into_owned() };
+        let mut left = b"{".to_vec();
+        for (name, value) in
+            params.members().filter(|(name, _)| ![call::STATE, call::RESPONSES].contains(&&**name))
+        {
+            if left.len() > 1 {
+                left.push(b',');
+            }
+            write_string(&mut left, &name);
+            left.push(b':');
+            left.extend_from_slice(value.text().as_bytes());
+        }
+        left.push(b'}');
+        let start = params.text().as_ptr().addr() - self.text.as_ptr().addr();
+        self.with(&(start..start + params.text().len()), &left)
+    }
+
     /// Whether this is a result in which a tool says that it failed (`isError`), without walking the result again.
     pub fn tool_failed(&self) -> bool {
         self.tool_failed
@@ -253,6 +282,32 @@ mod id_tests {
             let renamed = renamed.replacen('{', r#"{"jsonrpc":"2.0","#, 1);
             let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { panic!("{line}") };
             assert_eq!(String::from_utf8_lossy(&message.with_id(&id)), renamed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod input_tests {
+    use super::*;
+
+    #[test]
+    fn a_request_without_its_input_is_the_one_before_it() {
+        for (params, state, left) in [
+            (
+                r#"{ "name":"x", "requestState":"s","arguments":{"requestState":1.0},"inputResponses":{"a":1},"_meta":{"b":[]}}"#,
+                Some(r#""s""#),
+                r#"{"name":"x","arguments":{"requestState":1.0},"_meta":{"b":[]}}"#,
+            ),
+            (r#"{"request\u0053tate":"s"}"#, Some(r#""s""#), "{}"),
+            (r#"{"inputResponses":{},"n\u0061me":"x"}"#, None, r#"{"name":"x"}"#),
+        ] {
+            let line = |params: &str| {
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)
+            };
+            let whole = line(params);
+            let Incoming::One(message) = read(Side::Client, whole.as_bytes()) else { panic!("{params}") };
+            assert_eq!(message.request_state().map(Raw::text), state, "{params}");
+            assert_eq!(String::from_utf8_lossy(&message.without_input()), line(left));
         }
     }
 }

@@ -16,7 +16,9 @@ use callgate_controls::{Capped, Full};
 use callgate_journal::{Batch, CallEntry, CallRef, Commit, Decision, Intent, NotAdmitted};
 use callgate_policy::{self as policy, Judgement, Keep, Pass, Policy, RefusalKind, Taking, Waived};
 use callgate_protocol::NextStep;
+use callgate_protocol::form::is_yes_among;
 
+use crate::approvals::SecondLeg;
 use crate::relay::Relay;
 use crate::rule_source::Rules;
 use crate::schema::{Misfit, ToolSchema};
@@ -131,6 +133,9 @@ impl<'r> Admission<'r> {
         if !self.may_ask {
             return Err(Obstacle::Asks(refused));
         }
+        if let Some(state) = request.own_state() {
+            self.take_answer(request, &state, &refused)?;
+        }
         let decided = self.relay.with_subject(request, |subject| self.relay.approvals.leave(subject));
         let leave = match decided {
             None => return Err(refused.cannot_be_asked().into()),
@@ -138,7 +143,7 @@ impl<'r> Admission<'r> {
             Some(Ok(leave)) => leave,
         };
         if let Some(found) = leave {
-            let (rule, spend) = (Some(format!("(approval {})", found.id)), Some(found.spend));
+            let (rule, spend) = (Some(found.rule), Some(found.spend));
             let leave = Leave { waived: Waived::Asking, rule, spend, words: found.words };
             match self.attempt(request, evidence, &leave, line) {
                 // Somebody was quicker: then it is asked about anew.
@@ -156,6 +161,29 @@ impl<'r> Admission<'r> {
         let pass = self.examine(&policy, request, evidence, &waived)?;
         self.has_room(request, &pass)?;
         Err(Obstacle::Asks(refused))
+    }
+
+    /// It comes again because its client was asked about it: takes in what was answered.
+    fn take_answer(&self, request: &Request<'_>, state: &str, refused: &Refusal) -> Result<(), Refusal> {
+        let yes = is_yes_among(request.params.and_then(|params| params.get("inputResponses")));
+        let approvals = &self.relay.approvals;
+        match self.relay.with_subject(request, |subject| approvals.second_leg(subject, state, yes)) {
+            None | Some(Ok(SecondLeg::Answered)) => Ok(()),
+            Some(Ok(SecondLeg::Declined(approval))) => Err(Refusal::declined_in_client(approval, refused)),
+            Some(Ok(SecondLeg::Foreign)) => {
+                let reason = format!(
+                    "{}, and what came with the call is no answer to a question about it",
+                    refused.reason
+                );
+                Err(Refusal {
+                    decision: Decision::Denied,
+                    reason,
+                    next: NextStep::CallAgain,
+                    ..refused.clone()
+                })
+            }
+            Some(Err(error)) => Err(Refusal::unrecorded(&error.to_string(), refused.keep)),
+        }
     }
 
     /// Would its limits let it pass now? Nobody is asked about a call that they would not.

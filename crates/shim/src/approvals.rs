@@ -7,27 +7,43 @@
 //! again under the rules of that moment and spends the approval together with its limits.
 
 mod clerk;
+mod consequences;
+mod state;
 
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::approval::{self, ApprovalId, Arguments, GrantScope, Subject};
+use callgate_controls::approval::{
+    self, Approval, ApprovalId, Arguments, Decider, GrantScope, NotDecided, State, Subject,
+};
 use callgate_controls::{decider, patience};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, SessionId, StoreError};
-use callgate_journal::{CallRef, Decision};
+use callgate_journal::{CallRef, Decision, EventKind, approved_words, record_event};
 use callgate_policy::wait_words;
 use callgate_protocol::NextStep;
+use callgate_protocol::digest::Digest;
+use callgate_protocol::form::{FormAnswer, is_yes};
 use callgate_protocol::id::IdKey;
-use callgate_protocol::message::{Body, Message};
+use callgate_protocol::message::{Body, Message, Outcome as Reply};
 
 use crate::admission::{ClientRequest, Refusal, Request};
+use crate::client_questions::{ClientQuestion, Road};
 use crate::passage::Passage;
 use crate::pending::Ticket;
 use crate::relay::Relay;
 use crate::server_identity::ServerIdentity;
 use clerk::Clerk;
+use consequences::Consequences;
+use state::StateKey;
+
+pub(crate) use state::BEGIN as STATE_BEGIN;
+
+/// What the record says of a call that its client answered for.
+pub(crate) const BY_CLIENT: &str = "answered by the client, maybe not by a person";
 
 #[derive(Debug)]
 pub(crate) struct Approvals {
@@ -37,6 +53,9 @@ pub(crate) struct Approvals {
     /// What is started under the server's name.
     identity: ServerIdentity,
     store: Mutex<approval::Approvals>,
+    consequences: Consequences,
+    /// None: there is no chance to be had, and nothing that needs it is done.
+    state_key: Option<StateKey>,
     inbox: Mutex<Inbox>,
     changed: Condvar,
 }
@@ -45,6 +64,9 @@ pub(crate) struct Approvals {
 #[derive(Debug, Default)]
 struct Inbox {
     arrivals: Vec<AskedCall>,
+    /// Questions that the client was asked to put and has not answered yet, by the ids of their requests.
+    forms: HashSet<IdKey>,
+    answered: Vec<(IdKey, FormAnswer)>,
     /// Something may be different: a decision, a cancellation.
     rung: bool,
     /// The client is gone.
@@ -74,14 +96,34 @@ struct AskedCall {
     since: Instant,
     hold: Duration,
     expires: Duration,
+    /// Its client is to ask, in place of whoever could decide here.
+    in_client: Option<ClientQuestion>,
+}
+
+impl AskedCall {
+    /// Is its client asked in the answer to the call, which then comes again?
+    fn is_answered_in_two_legs(&self) -> bool {
+        self.in_client.as_ref().is_some_and(|question| question.road == Road::TwoLegs)
+    }
 }
 
 /// What lets a call through that was asked about.
 pub(crate) struct GivenLeave {
-    pub(crate) id: ApprovalId,
+    /// How the record names it.
+    pub(crate) rule: String,
     pub(crate) spend: String,
     /// For the record.
     pub(crate) words: String,
+}
+
+/// What a call brings that comes again because its client was asked about it.
+pub(crate) enum SecondLeg {
+    /// Whatever was decided counts.
+    Answered,
+    /// No yes.
+    Declined(ApprovalId),
+    /// No answer to a question of this session about this call.
+    Foreign,
 }
 
 impl Approvals {
@@ -92,6 +134,8 @@ impl Approvals {
             server: server.to_owned(),
             identity,
             store: Mutex::new(approval::Approvals::new(home)),
+            consequences: Consequences::default(),
+            state_key: StateKey::random(),
             inbox: Mutex::default(),
             changed: Condvar::new(),
         }
@@ -111,16 +155,96 @@ impl Approvals {
         let leave = self.store().leave(&now, subject, self.session)?;
         Ok(leave.map(|leave| {
             let approval = &leave.approval;
+            let waited = |at: i64| {
+                wait_words(Duration::from_millis(u64::try_from(at - approval.opened_ms).unwrap_or(0)))
+            };
             let words = match (leave.scope, approval.decided_by, approval.decided_ms) {
                 (Some(scope), ..) => format!("covered by {}", granted_words(scope)),
-                (None, Some(by), Some(at)) => {
-                    let waited = u64::try_from(at - approval.opened_ms).unwrap_or(0);
-                    format!("approved {} after {}", by.place(), wait_words(Duration::from_millis(waited)))
-                }
+                (None, Some(Decider::Client), Some(at)) => format!("{BY_CLIENT}, after {}", waited(at)),
+                (None, Some(by), Some(at)) => format!("approved {} after {}", by.place(), waited(at)),
                 (None, ..) => "approved".to_owned(),
             };
-            GivenLeave { id: approval.id, spend: leave.spend_key(), words }
+            let is_clients = leave.scope.is_none() && approval.decided_by == Some(Decider::Client);
+            let rule = if is_clients { approval.id.rule_in_client() } else { approval.id.rule() };
+            GivenLeave { rule, spend: leave.spend_key(), words }
         }))
+    }
+
+    /// The client answered the question about this call. Nothing, if somebody else has decided by then, or the call is another
+    /// one. An error: what was answered could not be written down, and is no answer.
+    fn answer(&self, (id, subject): (ApprovalId, &Subject<'_>), yes: bool) -> Result<(), StoreError> {
+        let now = SystemClock::default().now();
+        let is_open = |approval: &Approval| approval.state == State::Open;
+        let Some(approval) = self.store().get(&now, id)?.filter(is_open) else { return Ok(()) };
+        let note = |words: &str| {
+            let Approval { tool, server, client, .. } = &approval;
+            let text = format!("{tool:?} of {server}, for {client:?} {words}");
+            record_event(&self.home, now.wall_ms, EventKind::Decided, Some(server), None, &text)
+        };
+        let place = Decider::Client.place();
+        if yes {
+            // On record first: what cannot be recorded is not opened.
+            note(&format!("{}{place}: once", approved_words(id)))?;
+        }
+        let decided = self.store().answer(&now, (id, subject), yes);
+        let told = match (&decided, yes) {
+            (Ok(_), true) => None,
+            // It holds, recorded or not.
+            (Ok(_), false) => Some(note(&format!("({id}) denied {place}"))),
+            (Err(error), true) => Some(note(&format!("({id}): not approved after all: {error}"))),
+            (Err(_), false) => None,
+        };
+        drop(told);
+        decider::ring(&self.home);
+        match decided {
+            Ok(_) | Err(NotDecided::Unknown(_) | NotDecided::Already { .. }) => Ok(()),
+            Err(NotDecided::Store(error)) => Err(error),
+        }
+    }
+
+    /// A call comes again because its client was asked about it: takes in the answer that it brings.
+    pub(crate) fn second_leg(
+        &self,
+        subject: &Subject<'_>,
+        state: &str,
+        yes: bool,
+    ) -> Result<SecondLeg, StoreError> {
+        let Some(state) = self.state_key.as_ref().and_then(|key| key.open(state)) else {
+            return Ok(SecondLeg::Foreign);
+        };
+        let now = SystemClock::default().now();
+        if state.expires_ms <= now.wall_ms || state.digest != *subject.digest {
+            return Ok(SecondLeg::Foreign);
+        }
+        self.answer((state.approval, subject), yes)?;
+        Ok(if yes { SecondLeg::Answered } else { SecondLeg::Declined(state.approval) })
+    }
+
+    /// Takes the client's answer to a form. False: it is not ours.
+    pub(crate) fn take_form(&self, id: &IdKey, reply: Reply<'_>) -> bool {
+        let mut inbox = self.inbox();
+        if !inbox.forms.remove(id) {
+            return false;
+        }
+        let answer = match reply {
+            Reply::Result(result) if is_yes(result) => FormAnswer::Yes,
+            Reply::Result(_) => FormAnswer::No,
+            Reply::Error(_) => FormAnswer::NotAsked,
+        };
+        inbox.answered.push((id.clone(), answer));
+        inbox.rung = true;
+        drop(inbox);
+        self.changed.notify_all();
+        true
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Can what a call of this tool does be borne on an answer that may be no person's? May wait for a process.
+    pub(crate) fn are_bearable(&self, tool: &str, definition: Option<(Digest, String)>) -> bool {
+        self.consequences.are_bearable(&self.home, (&self.server, tool), definition)
     }
 
     /// Is there anybody who could decide in Callgate now?
@@ -172,6 +296,16 @@ fn granted_words(scope: GrantScope) -> &'static str {
 }
 
 impl Relay {
+    /// Waits for a list of tools that is being read, or was asked for a moment ago.
+    fn await_lists(&self) {
+        if self.listed.load(Ordering::Relaxed) && self.tools.reads_first_list() {
+            self.tools.await_first_list();
+        }
+        if let Some((read, left)) = self.tools.asked_for() {
+            self.tools.wait_newer(read, left);
+        }
+    }
+
     /// What makes this call the same one when it comes again. None: it is too large to be known again.
     pub(crate) fn with_subject<T>(
         &self,
@@ -209,6 +343,8 @@ impl Passage<'_> {
                 return self.refuse(&request, &Refusal::unrecorded(&error.to_string(), question.keep));
             }
         };
+        // By what the server says of the tool the call is known again: a list that is just read must not come between.
+        relay.await_lists();
         let client = relay.client.name();
         let settings = relay.rules().policy.ask_settings(
             &client,
@@ -227,6 +363,8 @@ impl Passage<'_> {
             }
         });
         let subject = relay.with_subject(&request.request, |subject| (*subject.definition, *subject.digest));
+        let asked_in = settings.asked_in.unwrap_or_default();
+        let in_client = relay.client_question(&request, asked_in, (arguments.as_ref(), &question.reason));
         let asked = subject.map(|(definition, digest)| AskedCall {
             text: message.text().into(),
             key: request.key.clone(),
@@ -241,6 +379,7 @@ impl Passage<'_> {
             since,
             hold,
             expires: settings.expires.map_or(approval::EXPIRES, |expires| expires.duration()),
+            in_client,
         });
         let received = match asked {
             Some(asked) => relay.approvals.receive(relay, asked).map_err(|error| error.to_string()),

@@ -3,18 +3,24 @@
 //! Claude Code prompts before each call of a tool whose entry in the list says so, whatever mode it is in. Whether it did is
 //! never known here: what passes for it is recorded as asked by the client, and counts only for a tool whose entry went to this
 //! client with the mark. The mark is ours and put in on the way out, so no fingerprint knows it.
+//!
+//! Others show a form, in the middle of a call or between two legs of one. What it is answered with may be no person's answer
+//! either, so a form is put only for a call that it shows whole and that can be borne.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use callgate_controls::approval::Arguments;
 use callgate_home::clock::wall_ms;
 use callgate_policy::{AskedIn, Questioned};
+use callgate_protocol::form::can_show;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{Filtered, Page};
 use callgate_protocol::tools::with_user_interaction;
 
+use crate::admission::ClientRequest;
 use crate::relay::Relay;
 use crate::rule_source::Rules;
 
@@ -29,10 +35,34 @@ const PROMPTING: (&str, [u32; 3]) = ("claude-code", [2, 1, 199]);
 /// Of more tools nothing is remembered, and they are asked about here.
 const MOST_MARKED: usize = 10_000;
 
+/// How long the name of a tool may be, and its arguments, to be shown in a form.
+const LONGEST_NAME: usize = 128;
+const LONGEST_ARGUMENTS: usize = 1_500;
+/// And the words of a rule, in characters, which are cut.
+const LONGEST_REASON: usize = 300;
+
+/// How a client is asked to put a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Road {
+    /// By a request of its own, while the call waits.
+    Form,
+    /// In the answer to the call, which comes again.
+    TwoLegs,
+}
+
+/// A question that a client is to put to its person.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientQuestion {
+    pub(crate) road: Road,
+    pub(crate) message: String,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct ClientQuestions {
     /// It prompts for tools that are marked.
     prompts: AtomicBool,
+    /// It shows forms that are put to it as requests (until 2025-11-25).
+    shows_forms: AtomicBool,
     /// Tools whose entry, as the client got it last, has the mark.
     marked: Mutex<HashSet<String>>,
 }
@@ -51,6 +81,10 @@ impl ClientQuestions {
                 .and_then(|meta| meta.get("io.modelcontextprotocol/clientInfo")),
             _ => return,
         };
+        if method == "initialize" {
+            let shows = can_show(params.and_then(|params| params.get("capabilities")));
+            self.shows_forms.store(shows, Ordering::Relaxed);
+        }
         match info {
             Some(info) => self.prompts.store(prompts(info), Ordering::Relaxed),
             None if method == "initialize" => self.prompts.store(false, Ordering::Relaxed),
@@ -164,12 +198,78 @@ impl Relay {
         counts && marked
     }
 
+    /// The question about this call, if its client is to put it. What can only be shown in part is not asked there, and nothing
+    /// that an answer which may be no person's must not decide. May wait for a process.
+    pub(crate) fn client_question(
+        &self,
+        request: &ClientRequest<'_>,
+        asked_in: AskedIn,
+        (arguments, reason): (Option<&Arguments>, &str),
+    ) -> Option<ClientQuestion> {
+        let is_meant = match asked_in {
+            AskedIn::Client => true,
+            AskedIn::Either => !self.approvals.has_decider(),
+            AskedIn::Callgate | AskedIn::Both => false,
+        };
+        let request = &request.request;
+        // A call that answers its server has no place for another answer.
+        let road = match request.is_stateless() {
+            true => (request.shows_forms() && !request.answers_server()).then_some(Road::TwoLegs),
+            false => self.questions.shows_forms.load(Ordering::Relaxed).then_some(Road::Form),
+        };
+        let road = road.filter(|_| is_meant)?;
+        let (tool, server) = (&*request.name, self.approvals.server());
+        let message = question_words((server, tool), arguments, reason)?;
+        let definition = self.tools.definition_text(tool);
+        self.approvals.are_bearable(tool, definition).then_some(ClientQuestion { road, message })
+    }
+
     /// Other rules may ask about other tools.
     pub(crate) fn tell_marks_changed(&self) {
         if self.questions.prompts() {
             self.tell_list_changed();
         }
     }
+}
+
+/// The question in words; none if what it is about cannot be shown whole.
+fn question_words(
+    (server, tool): (&str, &str),
+    arguments: Option<&Arguments>,
+    reason: &str,
+) -> Option<String> {
+    let shown = match arguments {
+        None => "It has no arguments.".to_owned(),
+        Some(arguments) if arguments.complete => format!("Its arguments: {}", visible(&arguments.text)?),
+        Some(_) => return None,
+    };
+    let reason: String = reason.trim_end_matches('.').chars().take(LONGEST_REASON).collect();
+    let tool = visible(tool).filter(|tool| tool.len() <= LONGEST_NAME)?;
+    let server: String = server.chars().take(LONGEST_NAME).collect();
+    Some(format!("Callgate asks: may \"{tool}\" of {server} be called, this once? ({reason}) {shown}"))
+}
+
+/// JSON as it is, with an escape for every character that may be shown otherwise than it is, or not at all. None: it is too long.
+fn visible(json: &str) -> Option<String> {
+    let is_filler =
+        |c| matches!(c, '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}');
+    let mut shown = String::new();
+    for c in json.chars() {
+        match c {
+            ' ' | '!'..='~' => shown.push(c),
+            // Between values alone: in a text they are escaped already.
+            '\n' | '\r' | '\t' => shown.push(' '),
+            c if c.is_alphanumeric() && !is_filler(c) => shown.push(c),
+            c => {
+                let escape = |unit: &u16| format!("\\u{unit:04x}");
+                shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(escape));
+            }
+        }
+        if shown.len() > LONGEST_ARGUMENTS {
+            return None;
+        }
+    }
+    Some(shown)
 }
 
 #[cfg(test)]
@@ -206,6 +306,24 @@ mod tests {
             questions.learn("initialize", None);
             assert!(!questions.prompts(), "another handshake");
         }
+    }
+
+    #[test]
+    fn a_question_shows_all_of_a_call_or_is_not_put() {
+        let of =
+            |text: &str, complete| Arguments { text: text.to_owned(), bytes: text.len() as u64, complete };
+        let words =
+            |tool, arguments: Option<&Arguments>| question_words(("files", tool), arguments, "look twice.");
+        assert_eq!(
+            words("delete", Some(&of("{\"a\":\n\"\u{e4}\u{202e}\u{1f600}\u{200b}\"}", true))).unwrap(),
+            r#"Callgate asks: may "delete" of files be called, this once? (look twice) Its arguments: {"a": "ä\u202e\ud83d\ude00\u200b"}"#
+        );
+        assert!(words("delete", None).unwrap().ends_with("It has no arguments."));
+        assert_eq!(words("delete", Some(&of("{}", false))), None, "a part of it");
+        assert_eq!(words("delete", Some(&of(&"x".repeat(LONGEST_ARGUMENTS + 1), true))), None, "too long");
+        let long = "x".repeat(LONGEST_NAME + 1);
+        assert_eq!(question_words(("files", &long), None, "look twice."), None, "too long a name");
+        assert!(words("de\u{200b}lete\n", None).unwrap().contains(r#""de\u200blete ""#));
     }
 
     #[test]

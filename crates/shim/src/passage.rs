@@ -104,6 +104,9 @@ impl<'r> Passage<'r> {
             Body::Response { id, outcome } => {
                 // Only an answer that the server waits for: anything else could be a message in disguise.
                 let key = id.as_key();
+                if self.relay.approvals.take_form(&key, *outcome) {
+                    return;
+                }
                 self.turn_to_server();
                 if let Some(request) = self.relay.server_requests.answer(&key) {
                     match request.own == key {
@@ -127,9 +130,14 @@ impl<'r> Passage<'r> {
                 return self.refuse_malformed(Some(method), &answer, &cause.to_string());
             }
         };
-        if request.request.rpc_id.strip_prefix('"').is_some_and(|text| text.starts_with(OWN_IDS)) {
+        if request.key.begins_with(OWN_IDS) {
             let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
             return self.refuse_malformed(Some(method), &Answer::To(request.key), &reason);
+        }
+        if request.is_stray_answer() {
+            let reason =
+                "it brings an answer to a question of the gate, and not the state that belongs to it";
+            return self.refuse_malformed(Some(method), &Answer::To(request.key), reason);
         }
         let passive = request.request.is_passive();
         match self.look_for_server(&request) {
@@ -238,7 +246,7 @@ impl<'r> Passage<'r> {
     fn judge(&mut self, request: &ClientRequest<'_>) {
         let mut evidence = Evidence::default();
         loop {
-            let admitted = self.admission.admit(&request.request, &evidence, &request.message.wire());
+            let admitted = self.admission.admit(&request.request, &evidence, &request.line());
             let need = match admitted {
                 Ok(call) => return self.enter_call(request, call),
                 Err(Obstacle::Refused(refusal))

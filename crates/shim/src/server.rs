@@ -143,6 +143,7 @@ impl<'r> FromServer<'r> {
                     self.relay.pending.sign_of_life(&token.as_key());
                 }
             }
+            "notifications/cancelled" if self.takes_back_ours(params) => return out.skip(place),
             "notifications/cancelled" => {
                 if let Some(renamed) = self.taken_back(params) {
                     out.skip(place);

@@ -131,6 +131,8 @@ struct KnownTools {
     mark: u64,
     /// The pages that were read last, if they are kept: many clients ask again and again, and mostly get the same.
     pages: Vec<Arc<str>>,
+    /// Those that were read last in any case.
+    latest: Vec<Arc<str>>,
     /// The same, as digests.
     page_definitions: Vec<Arc<Definitions>>,
     /// The next list is the first of another server.
@@ -385,6 +387,20 @@ impl ToolCache {
         lock(&self.known.0).definitions.get(tool).copied()
     }
 
+    /// What the server last said of the tool, whole.
+    pub(crate) fn definition_text(&self, tool: &str) -> Option<(Digest, String)> {
+        let (digest, pages) = {
+            let known = lock(&self.known.0);
+            (*known.definitions.get(tool)?, known.latest.clone())
+        };
+        pages.iter().find_map(|page| {
+            let tools = learn_tools(Raw::parse(page).ok()?).ok()?;
+            let listed = tools.into_iter().find(|listed| listed.name == tool)?;
+            (definition_digest(listed.definition) == digest)
+                .then(|| (digest, listed.definition.text().to_owned()))
+        })
+    }
+
     /// Digests of the tools of one page. Of one that was read before they are known already.
     pub(crate) fn definitions_in(&self, result: Raw<'_>) -> Arc<Definitions> {
         {
@@ -448,6 +464,7 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
         });
         known.schemas = schemas.collect();
         known.definitions = definitions;
+        known.latest.clone_from(&pages);
         (known.pages, known.page_definitions) = (Vec::new(), page_definitions);
         known.current = known.stamp == at;
         known.read += 1;

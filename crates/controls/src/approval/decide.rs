@@ -7,8 +7,8 @@ use callgate_home::{CallId, StoreError};
 use rusqlite::OptionalExtension;
 
 use super::{
-    Approval, ApprovalId, Approvals, Decider, GrantScope, State, USABLE, get, grants, ms, parsed, tidy,
-    waiting,
+    Approval, ApprovalId, Approvals, Decider, GrantScope, State, Subject, USABLE, get, grants, ms, parsed,
+    tidy, waiting,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +110,33 @@ impl Approvals {
                 Ok(Decided { approval, is_held })
             }
             Some((approval, false)) => Err(NotDecided::Already { id, state: approval.state }),
+        }
+    }
+
+    /// Its client's answer to the question about this very call, and no other.
+    pub fn answer(
+        &mut self,
+        now: &Moment,
+        (id, subject): (ApprovalId, &Subject<'_>),
+        yes: bool,
+    ) -> Result<Decided, NotDecided> {
+        let is_its = self.transaction(now, |db| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM approvals WHERE id = ?1 AND subject = ?2)";
+            db.connection
+                .prepare_cached(sql)?
+                .query_row((id.to_string(), &subject.key()[..]), |row| row.get(0))
+        })?;
+        // What a row is about never changes.
+        match (is_its, yes) {
+            (false, _) => Err(NotDecided::Unknown(id)),
+            (true, true) => self.decide(now, id, &Verdict::Once, Decider::Client),
+            (true, false) => {
+                let decided = self.decide(now, id, &Verdict::Deny(None), Decider::Client)?;
+                // The call that brings a no hears it.
+                let told = "UPDATE approvals SET told = 1 WHERE id = ?1";
+                self.transaction(now, |db| db.connection.execute(told, [id.to_string()]))?;
+                Ok(decided)
+            }
         }
     }
 

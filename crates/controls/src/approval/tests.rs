@@ -561,3 +561,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_clients_answer_is_for_its_own_call_alone_and_counts_once() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    let now = place.clock.now();
+    let mut answer = |id, definition: u8, digest: u8, yes| {
+        let (definition, digest) = ([definition; 32], [digest; 32]);
+        place.store.answer(&now, (id, &subject("tool", &definition, &digest)), yes).map(drop)
+    };
+    assert!(matches!(answer(id, 2, 8, true), Err(NotDecided::Unknown(_))), "other arguments");
+    assert!(matches!(answer(id, 3, 7, true), Err(NotDecided::Unknown(_))), "another definition");
+    answer(id, 2, 7, true).unwrap();
+    for again in [true, false] {
+        let late = answer(id, 2, 7, again);
+        assert!(matches!(late, Err(NotDecided::Already { state: State::Approved, .. })), "{late:?}");
+    }
+    assert_eq!(place.card(id).decided_by, Some(Decider::Client));
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id));
+    assert_eq!(place.pass("tool", &DEFINITION, 7), None);
+    // The call that brings a no hears it: the next one is another question.
+    let id = opened(place.ask(8));
+    place.release(id, Release::NobodyThere);
+    let digest = [8; 32];
+    place.store.answer(&now, (id, &subject("tool", &DEFINITION, &digest)), false).unwrap();
+    assert_ne!(opened(place.ask(8)), id);
+}
+
+#[test]
+fn a_rule_of_the_record_leads_to_its_approval_whoever_answered() {
+    let id: ApprovalId = "k3v9qa".parse().unwrap();
+    for rule in [id.rule(), id.rule_in_client()] {
+        assert_eq!(ApprovalId::of_rule(&rule), Some(id), "{rule}");
+    }
+    assert!(!id.rule_in_client().starts_with(RULE), "a person's are told from a client's by how they begin");
+}

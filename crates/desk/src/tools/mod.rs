@@ -1,6 +1,6 @@
 //! The tools that servers listed: what each can do, what the rules make of it, how it is used, and the rule that fits it.
 //!
-//! A known server is told by what was installed. What a person says of a class wins, and is kept; no gate decides by classes.
+//! A known server is told by what was installed. What a person says of a class wins, and is kept; no rule decides by classes.
 
 mod answers;
 mod arguments;

@@ -1,9 +1,11 @@
 //! Refusals: why a request does not pass, whoever made it and whatever stood in its way.
 
+use callgate_controls::approval::ApprovalId;
 use callgate_journal::Decision;
 use callgate_policy::{self as policy, Keep, RefusalKind};
 use callgate_protocol::NextStep;
 
+use crate::approvals::BY_CLIENT;
 use crate::{pins, wording};
 
 /// Why a request does not pass.
@@ -33,6 +35,13 @@ impl Refusal {
     pub(crate) fn cannot_be_asked(self) -> Refusal {
         let reason = format!("{}, and its arguments are too large to be asked about", self.reason);
         Refusal { decision: Decision::Denied, reason, next: NextStep::AskUser, ..self }
+    }
+
+    /// The client was asked, and said no; or nothing that is a yes.
+    pub(crate) fn declined_in_client(approval: ApprovalId, question: &Refusal) -> Refusal {
+        let reason = format!("the user said no in the client ({BY_CLIENT})");
+        let (decision, rule) = (Decision::Denied, approval.rule_in_client());
+        Refusal { decision, rule, reason, next: NextStep::Declined, ..question.clone() }
     }
 
     /// May a person set it aside? A pause, a broken policy and what Callgate refuses by itself, nobody can; and a definition

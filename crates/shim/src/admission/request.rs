@@ -6,12 +6,14 @@ use callgate_home::Seal;
 use callgate_policy::Call;
 use callgate_protocol::Cause;
 use callgate_protocol::digest::digest;
+use callgate_protocol::form::{QUESTION, can_show};
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::List;
 use callgate_protocol::message::Message;
 use callgate_protocol::method::{Class, class};
 
+use crate::approvals::STATE_BEGIN;
 use crate::wording::Expects;
 
 /// Arguments larger than this are not summed up when they are refused, so that such a call cannot be allowed by itself.
@@ -60,6 +62,23 @@ impl<'a> Request<'a> {
             Expects::ToolResult => Call::tool(client, &self.name, self.args),
             Expects::Anything => Call::method(client, self.method, self.args),
         }
+    }
+
+    /// Does its client show forms, as it says with a request without a handshake?
+    pub(crate) fn shows_forms(&self) -> bool {
+        let meta = self.params.and_then(|params| params.get("_meta"));
+        can_show(meta.and_then(|meta| meta.get("io.modelcontextprotocol/clientCapabilities")))
+    }
+
+    /// The state of ours that it brings, if it was answered with a question before.
+    pub(crate) fn own_state(&self) -> Option<Cow<'a, str>> {
+        own_state(self.params?.get("requestState"))
+    }
+
+    /// Does it answer a question of its server?
+    pub(crate) fn answers_server(&self) -> bool {
+        let has = |name| self.params.is_some_and(|params| params.get(name).is_some());
+        self.own_state().is_none() && (has("requestState") || has("inputResponses"))
     }
 
     /// What a sentence about it names.
@@ -121,6 +140,21 @@ impl<'a> ClientRequest<'a> {
         Some(if text.len() <= MOST_CURSOR { text } else { "" })
     }
 
+    /// As its server is to get it: what was answered to us is not for the server.
+    pub(crate) fn line(&self) -> Cow<'a, [u8]> {
+        match own_state(self.message.request_state()) {
+            Some(_) => Cow::Owned(self.message.without_input()),
+            None => self.message.wire(),
+        }
+    }
+
+    /// Does it bring an answer to a question of ours without the state that belongs to it?
+    pub(crate) fn is_stray_answer(&self) -> bool {
+        let answers = |responses: Raw<'_>| responses.get(QUESTION).is_some();
+        own_state(self.message.request_state()).is_none()
+            && self.message.input_responses().is_some_and(answers)
+    }
+
     pub(crate) fn list(&self) -> Option<List> {
         List::requested_by(self.request.method)
     }
@@ -130,6 +164,10 @@ impl<'a> ClientRequest<'a> {
         let token = self.request.params?.get("_meta")?.get("progressToken")?;
         Id::read(token).ok().map(|token| token.as_key())
     }
+}
+
+fn own_state(state: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
+    state.and_then(Raw::as_str).filter(|state| state.starts_with(STATE_BEGIN))
 }
 
 /// What a request beside `tools/call` is about, for the record.

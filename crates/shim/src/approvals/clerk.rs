@@ -1,22 +1,26 @@
 //! The thread that looks after calls which a person decides about.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use callgate_controls::approval::{ApprovalId, Asked, Question, Release, Standing, State, Subject};
+use callgate_controls::approval::{ApprovalId, Asked, Question, Release, Standing, State as Stands, Subject};
 use callgate_controls::{decider, patience};
 use callgate_home::clock::{Clock, Moment, SystemClock};
 use callgate_journal::{CallRef, Decision};
+use callgate_protocol::form::FormAnswer;
+use callgate_protocol::id::IdKey;
 use callgate_protocol::message::{Body, Incoming, Side, read};
-use callgate_protocol::{NextStep, answer};
+use callgate_protocol::{NextStep, answer, form};
 
 use super::AskedCall;
+use super::state::State;
 use crate::admission::{ClientRequest, Refusal};
 use crate::held::HeldMessage;
 use crate::lifecycle::START_WAIT;
 use crate::passage::Passage;
 use crate::pending::Ticket;
-use crate::relay::{News, Relay};
+use crate::relay::{self, OWN_IDS, Relay};
 use crate::rule_source::Rules;
 
 /// How often a client hears that its call lives, and it is looked whether anybody is there to decide.
@@ -26,6 +30,7 @@ const ROUND: Duration = Duration::from_secs(1);
 
 const WAITING: &str = "Waiting for your approval in Callgate";
 const PENDING: &str = "Waiting for the user's approval";
+const IN_CLIENT: &str = "The client was asked to put the question";
 const AWAY: &str = "The user's approval is needed, and the user is away";
 
 /// A call that waits for its decision.
@@ -35,6 +40,16 @@ struct WaitingCall {
     approval: ApprovalId,
     /// When its client has to have an answer.
     until: Instant,
+    /// The request by which its client was asked to put the question, until it is answered.
+    form: Option<IdKey>,
+}
+
+/// What the thread was woken for.
+struct News {
+    arrivals: Vec<AskedCall>,
+    answered: Vec<(IdKey, FormAnswer)>,
+    /// The client is gone.
+    closed: bool,
 }
 
 #[derive(Debug)]
@@ -57,10 +72,13 @@ impl<'r> Clerk<'r> {
 
     pub(super) fn run(mut self) {
         loop {
-            let (arrivals, closed) = self.wait();
+            let News { arrivals, answered, closed } = self.wait();
             self.changed = !arrivals.is_empty();
             arrivals.into_iter().for_each(|asked| self.open(asked));
-            self.look(closed);
+            let declined = self.take_answers(answered);
+            let forms = self.forms();
+            self.look(closed, &declined);
+            self.withdraw(forms);
             if self.changed {
                 decider::ring(&self.relay.approvals.home);
             }
@@ -72,8 +90,8 @@ impl<'r> Clerk<'r> {
         }
     }
 
-    /// Waits for something to do: the calls that came, and whether the client is gone.
-    fn wait(&self) -> (Vec<AskedCall>, bool) {
+    /// Waits for something to do.
+    fn wait(&self) -> News {
         let approvals = &self.relay.approvals;
         let limit = match self.waiting.iter().map(|one| one.until).min() {
             Some(until) => until.min(self.next_sign).saturating_duration_since(Instant::now()).min(ROUND),
@@ -88,7 +106,8 @@ impl<'r> Clerk<'r> {
             .wait_timeout_while(approvals.inbox(), limit, idle)
             .unwrap_or_else(PoisonError::into_inner);
         inbox.rung = false;
-        (std::mem::take(&mut inbox.arrivals), inbox.closed)
+        let (arrivals, answered) = (std::mem::take(&mut inbox.arrivals), std::mem::take(&mut inbox.answered));
+        News { arrivals, answered, closed: inbox.closed }
     }
 
     /// Puts the question.
@@ -108,11 +127,17 @@ impl<'r> Clerk<'r> {
         };
         let put = approvals.store().ask(&now, &question);
         match put {
-            Ok(Asked::Open(approval)) if decider::is_present(&approvals.home) => {
+            Ok(Asked::Open(approval)) if asked.is_answered_in_two_legs() => {
+                self.ask_in_answer(&asked, approval)
+            }
+            Ok(Asked::Open(approval))
+                if asked.in_client.is_some() || decider::is_present(&approvals.home) =>
+            {
                 self.sign_of_life(&asked);
+                let form = self.put_form(&asked, approval);
                 // What was to be seen of it is on the card.
                 let asked = AskedCall { arguments: None, ..asked };
-                self.waiting.push(WaitingCall { asked, approval, until });
+                self.waiting.push(WaitingCall { asked, approval, until, form });
             }
             Ok(Asked::Open(approval)) => {
                 self.release((approval, &asked), Release::NobodyThere);
@@ -132,6 +157,79 @@ impl<'r> Clerk<'r> {
         }
     }
 
+    /// Has the client ask its person; once for equal calls.
+    fn put_form(&self, asked: &AskedCall, approval: ApprovalId) -> Option<IdKey> {
+        let question = asked.in_client.as_ref()?;
+        if self.waiting.iter().any(|one| one.approval == approval && one.form.is_some()) {
+            return None;
+        }
+        let relay = self.relay;
+        let number = relay.own_requests.fetch_add(1, Ordering::Relaxed);
+        let id = IdKey::from_lexeme(&format!("\"{OWN_IDS}ask-{}-{number}\"", relay.approvals.session))?;
+        relay.approvals.inbox().forms.insert(id.clone());
+        relay.to_client.post(form::request(&id, &question.message));
+        Some(id)
+    }
+
+    fn forms(&self) -> Vec<(IdKey, ApprovalId)> {
+        let forms = self.waiting.iter().filter_map(|one| Some((one.form.clone()?, one.approval)));
+        forms.collect()
+    }
+
+    /// Nobody needs the answers to these any more, where nothing waits for them: what comes yet counts for nothing.
+    fn withdraw(&self, forms: Vec<(IdKey, ApprovalId)>) {
+        for (id, _) in forms {
+            if self.waiting.iter().any(|one| one.form.as_ref() == Some(&id)) {
+                continue;
+            }
+            if self.relay.approvals.inbox().forms.remove(&id) {
+                self.relay.to_client.post(answer::cancelled(&id, "the call does not wait for it any more"));
+            }
+        }
+    }
+
+    /// What the client says that its person answered. Gives those that it did not say yes to.
+    fn take_answers(&mut self, answered: Vec<(IdKey, FormAnswer)>) -> Vec<ApprovalId> {
+        let client = self.relay.client.name();
+        let mut declined = Vec::new();
+        for (id, answer) in answered {
+            let Some(at) = self.waiting.iter().position(|one| one.form.as_ref() == Some(&id)) else {
+                continue;
+            };
+            self.waiting[at].form = None;
+            let (one, yes) = (&self.waiting[at], answer == FormAnswer::Yes);
+            if answer == FormAnswer::NotAsked {
+                // Then it waits for whoever is there, or is told at once that nobody is.
+                self.next_sign = Instant::now();
+                continue;
+            }
+            let subject = self.subject(&one.asked, &client);
+            // What could not be written down is no answer, and the call waits for another one.
+            if self.relay.approvals.answer((one.approval, &subject), yes).is_ok() && !yes {
+                declined.push(one.approval);
+            }
+        }
+        declined
+    }
+
+    /// Has the client ask in the answer itself. Nothing is held: the call comes again, with what was answered.
+    fn ask_in_answer(&mut self, asked: &AskedCall, approval: ApprovalId) {
+        self.release((approval, asked), Release::NobodyThere);
+        let expires = i64::try_from(asked.expires.as_millis()).unwrap_or(i64::MAX);
+        let state =
+            State { approval, digest: asked.digest, expires_ms: now().wall_ms.saturating_add(expires) };
+        let key = self.relay.approvals.state_key.as_ref();
+        let (Some(key), Some(question)) = (key, &asked.in_client) else {
+            return self.pending(asked, AWAY, NextStep::StopForUser);
+        };
+        let line = form::input_required(&asked.key, &question.message, &key.seal(&state));
+        let reason = format!("{IN_CLIENT} ({})", asked.question.reason.trim_end_matches('.'));
+        let refusal = Refusal { reason, ..asked.question.clone() };
+        self.with_request(&asked.text, (asked.ticket, asked.call), |passage, request| {
+            passage.ask_in_answer(request, &refusal, line);
+        });
+    }
+
     fn subject<'a>(&'a self, asked: &'a AskedCall, client: &'a str) -> Subject<'a> {
         Subject {
             server: &self.relay.approvals.server,
@@ -144,7 +242,7 @@ impl<'r> Clerk<'r> {
     }
 
     /// Looks at every call that waits.
-    fn look(&mut self, closed: bool) {
+    fn look(&mut self, closed: bool, declined: &[ApprovalId]) {
         if self.waiting.is_empty() {
             return;
         }
@@ -166,29 +264,32 @@ impl<'r> Clerk<'r> {
         if closed && !relay.pending.is_closed() {
             self.hung_up();
         }
+        let in_client: Vec<ApprovalId> = self.forms().into_iter().map(|(_, approval)| approval).collect();
         for one in std::mem::take(&mut self.waiting) {
-            let (state, words) = standing.as_ref().map_or((State::Open, None), |all| all.of(one.approval));
+            let (state, words) = standing.as_ref().map_or((Stands::Open, None), |all| all.of(one.approval));
             let is_granted = |all: &Standing| all.is_granted(&self.subject(&one.asked, &client));
             let due = Instant::now() >= one.until;
             if !relay.pending.is_held(&one.asked.key, one.asked.ticket) {
                 self.given_up(&one);
-            } else if state == State::Approved {
+            } else if state == Stands::Approved {
                 self.let_go(one.asked);
-            } else if state == State::Open && !due && standing.as_ref().is_some_and(is_granted) {
+            } else if state == Stands::Open && !due && standing.as_ref().is_some_and(is_granted) {
                 // A yes for more than one call reaches those that wait already.
                 self.release((one.approval, &one.asked), Release::Withdrawn);
                 self.let_go(one.asked);
-            } else if state == State::Denied {
+            } else if state == Stands::Denied && declined.contains(&one.approval) {
+                self.answer(&one.asked, &Refusal::declined_in_client(one.approval, &one.asked.question));
+            } else if state == Stands::Denied {
                 self.declined(&one.asked, one.approval, words.map(str::to_owned));
             } else if changed && self.refuse_by_now(&one) {
                 self.release((one.approval, &one.asked), Release::Withdrawn);
             } else if closed {
                 self.release((one.approval, &one.asked), Release::Withdrawn);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
-            } else if state != State::Open || due {
+            } else if state != Stands::Open || due {
                 self.release((one.approval, &one.asked), Release::OutOfTime);
                 self.pending(&one.asked, PENDING, NextStep::RepeatUnchanged);
-            } else if absent {
+            } else if absent && !in_client.contains(&one.approval) {
                 self.release((one.approval, &one.asked), Release::NobodyThere);
                 self.pending(&one.asked, AWAY, NextStep::StopForUser);
             } else {
@@ -209,7 +310,7 @@ impl<'r> Clerk<'r> {
     /// A person said yes: it is judged again, by the thread that may wait.
     fn let_go(&self, asked: AskedCall) {
         if self.relay.pending.wake(Instant::now() + START_WAIT) {
-            self.relay.tell(News::Wanted);
+            self.relay.tell(relay::News::Wanted);
         }
         let (question, text) = (asked.question.clone(), asked.text.clone());
         let held = HeldMessage::decided(asked.text, asked.ticket, asked.call, asked.since);

@@ -38,6 +38,12 @@ impl Passage<'_> {
         self.answer(&request.key, line);
     }
 
+    /// The same with this answer, which asks the client to put the question.
+    pub(crate) fn ask_in_answer(&mut self, request: &ClientRequest<'_>, refusal: &Refusal, line: Vec<u8>) {
+        self.admission.refuse(&request.request, refusal);
+        self.answer(&request.key, line);
+    }
+
     fn unknown(&self, request: &ClientRequest<'_>) -> Vec<u8> {
         let Request { method, name, params, .. } = &request.request;
         let (answers, key, stateless) =

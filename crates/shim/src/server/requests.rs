@@ -17,7 +17,7 @@ use callgate_protocol::{Cause, NextStep, answer};
 use super::FromServer;
 use super::delivery::{Delivery, LineSpan};
 use crate::admission::{Admission, Evidence, Obstacle, Refusal, Request};
-use crate::relay::Relay;
+use crate::relay::{OWN_IDS, Relay};
 use crate::server_requests::ServerRequest;
 use crate::wording;
 
@@ -62,6 +62,12 @@ fn wrong_way(method: &str) -> String {
 }
 
 impl FromServer<'_> {
+    /// Does the server take back what the gate asks the client for?
+    pub(super) fn takes_back_ours(&self, params: Option<Raw<'_>>) -> bool {
+        let id = params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok());
+        id.is_some_and(|id| id.as_key().begins_with(OWN_IDS))
+    }
+
     /// The server no longer wants what it asked for: its id and its place are free again. The line for the client, where it
     /// knows the request by another id.
     pub(super) fn taken_back(&self, params: Option<Raw<'_>>) -> Option<Vec<u8>> {
@@ -117,6 +123,10 @@ impl FromServer<'_> {
         method: &str,
         params: Option<Raw<'_>>,
     ) -> Result<Option<CallRef>, (i64, String)> {
+        if own.begins_with(OWN_IDS) {
+            let reason = format!("ids that begin with {OWN_IDS:?} belong to the gate");
+            return Err((wording::INVALID_REQUEST, reason));
+        }
         if !self.relay.server_requests.has_room(own) {
             let reason = "the id belongs to a request that is not answered yet";
             return Err((wording::INVALID_REQUEST, reason.to_owned()));
