@@ -179,7 +179,11 @@ fn the_documentation_tells_of_the_versions_that_are_installed() {
         let version = list["dependencies"][package].as_str().unwrap();
         assert!(told.contains(&format!("| {client} | {version} |")), "{client} {version}");
     }
-    let python = pinned("python/requirements-fastmcp.txt");
-    let version = python.lines().find_map(|line| line.strip_prefix("fastmcp==")).unwrap();
-    assert!(told.contains(&format!("| FastMCP | {version} |")), "FastMCP {version}");
+    for (client, list, package) in
+        [("FastMCP", "fastmcp", "fastmcp=="), ("Python SDK, approvals", "2", "mcp==")]
+    {
+        let python = pinned(&format!("python/requirements-{list}.txt"));
+        let version = python.lines().find_map(|line| line.strip_prefix(package)).unwrap();
+        assert!(told.contains(&format!("| {client} | {version} |")), "{client} {version}");
+    }
 }

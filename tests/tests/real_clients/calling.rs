@@ -8,21 +8,24 @@ use serde_json::json;
 
 use crate::client::Client;
 
+/// Claude Code with that model, and with every tool of these servers allowed, as far as the client goes.
+pub(crate) fn claude_code(person: &Person, model: &Model, words: &[&str]) -> Command {
+    let words = [words, &["--allowedTools", "mcp__notes mcp__stubborn"]].concat();
+    let mut command = Client::ClaudeCode.command(person, &words);
+    command
+        .env("ANTHROPIC_BASE_URL", model.url())
+        .env("ANTHROPIC_API_KEY", "none")
+        // All tools at once, and no question before the servers are there.
+        .env("ENABLE_TOOL_SEARCH", "false")
+        .env("MCP_CONNECTION_NONBLOCKING", "0");
+    command
+}
+
 /// One question, which that model answers.
 pub(crate) fn asked(client: Client, person: &Person, model: &Model) -> Command {
     let mut command;
     match client {
-        Client::ClaudeCode => {
-            // Every tool of these servers, as far as the client goes.
-            let tools = "mcp__notes mcp__stubborn";
-            command = client.command(person, &["-p", "go", "--allowedTools", tools]);
-            command
-                .env("ANTHROPIC_BASE_URL", model.url())
-                .env("ANTHROPIC_API_KEY", "none")
-                // All tools at once, and no question before the servers are there.
-                .env("ENABLE_TOOL_SEARCH", "false")
-                .env("MCP_CONNECTION_NONBLOCKING", "0");
-        }
+        Client::ClaudeCode => command = claude_code(person, model, &["-p", "go"]),
         Client::OpenCode => {
             let there = json!({ "baseURL": format!("{}/v1", model.url()), "apiKey": "none" });
             let settings = json!({ "provider": { "anthropic": { "options": there } } });
