@@ -28,12 +28,13 @@ use callgate_bench::stats::median;
 const TURNS: usize = 3;
 
 const HELP: &str = "\
-usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
+usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--risk PROGRAM] [--rounds N] [--quick] [--work FOLDER] [--out FILE]
                       [--window PROGRAM --app PROGRAM (--seed PROGRAM | --history HOME)] [--window-out FILE]
                       [--only-window] [--only WORDS] [--soak MINUTES]
 
   --callgate PROGRAM  the callgate to measure; without it only the yardsticks (direct, relay) run
   --review PROGRAM    the review_time to measure judging and looking back with
+  --risk PROGRAM      the risk_time to measure the look at definitions with
   --rounds N          rounds (7), each with a fresh home and three turns of every measure
   --quick             few calls: shows that everything runs, not how fast
   --work FOLDER       where homes are made, on the disk that counts (a folder beside the driver)
@@ -52,6 +53,7 @@ usage: callgate-bench [--callgate PROGRAM] [--review PROGRAM] [--rounds N] [--qu
 struct Options {
     callgate: Option<PathBuf>,
     review: Option<PathBuf>,
+    risk: Option<PathBuf>,
     rounds: usize,
     effort: Effort,
     work: PathBuf,
@@ -72,6 +74,7 @@ impl Options {
         let mut options = Options {
             callgate: None,
             review: None,
+            risk: None,
             rounds: 7,
             effort: Effort::FULL,
             work,
@@ -90,6 +93,7 @@ impl Options {
             match word.as_str() {
                 "--callgate" => options.callgate = Some(value()?.into()),
                 "--review" => options.review = Some(value()?.into()),
+                "--risk" => options.risk = Some(value()?.into()),
                 "--rounds" => options.rounds = value()?.parse().context("--rounds needs a number")?,
                 "--quick" => options.effort = Effort::QUICK,
                 "--work" => options.work = value()?.into(),
@@ -170,6 +174,11 @@ fn gate(programs: &Programs, options: &Options) -> Result<bool> {
         && options.wants("review")
     {
         rows.extend(reviews(program, options)?);
+    }
+    if let Some(program) = &options.risk
+        && options.wants("risk")
+    {
+        rows.extend(definitions(program, options)?);
     }
 
     if options.only.is_some() {
@@ -470,6 +479,23 @@ fn reviews(program: &Path, options: &Options) -> Result<Vec<Row>> {
         }
     });
     Ok(rows.collect())
+}
+
+/// The rows about the look at tools' definitions.
+fn definitions(program: &Path, options: &Options) -> Result<Vec<Row>> {
+    let mut found: Vec<(review::Figure, Vec<f64>)> = Vec::new();
+    for _ in 0..options.rounds.clamp(1, 3) {
+        for figure in review::definitions(program)? {
+            match found.iter_mut().find(|(known, _)| known.what == figure.what) {
+                Some((_, tries)) => tries.push(figure.figure),
+                None => found.push((figure.clone(), vec![figure.figure])),
+            }
+        }
+    }
+    let row = |(figure, tries): (review::Figure, Vec<f64>)| {
+        Row::new(&figure.what, figure.unit, tries).budget(Bound::AtMost(1.0))
+    };
+    Ok(found.into_iter().map(row).collect())
 }
 
 /// What each peer took, for scale.

@@ -35,6 +35,11 @@ pub fn look_back(program: &Path, folder: &Path) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
+/// Seconds for the classes of many tools, and for the scan of their definitions.
+pub fn definitions(program: &Path) -> Result<Vec<Figure>> {
+    ask(program, &[])
+}
+
 fn ask(program: &Path, words: &[&str]) -> Result<Vec<Figure>> {
     let output = Command::new(program)
         .args(words)

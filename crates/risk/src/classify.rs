@@ -28,6 +28,7 @@ pub fn classify(tool: &ToolDefinition<'_>) -> Assessment {
     let schema = tool.input_schema.map(schema::read).unwrap_or_default();
     let mut weighed = Weighing::new(tool, name.as_ref(), &described);
     weighed.add_irreversible(&described);
+    weighed.add_paid(&described);
     weighed.add_read_only(tool, name.as_ref(), &described);
     weighed.add_schema(&schema, &described);
     weighed.add_annotations(tool.annotations);
@@ -80,7 +81,7 @@ impl Weighing {
             is_guess: false,
         };
         match (name, &described.lead) {
-            (Some(name), Some(lead)) => found.weigh(name, lead),
+            (Some(name), Some(lead)) => found.weigh(tool, name, lead),
             (Some(name), None) => {
                 found.decide(
                     name.act,
@@ -117,7 +118,7 @@ impl Weighing {
         found
     }
 
-    fn weigh(&mut self, name: &NameReading, lead: &SentenceReading<'_>) {
+    fn weigh(&mut self, tool: &ToolDefinition<'_>, name: &NameReading, lead: &SentenceReading<'_>) {
         if name.act == lead.act {
             let confidence = if name.is_weak && lead.is_weak { Confidence::Medium } else { Confidence::High };
             let reason = format!("name (“{}”) and description (“{}”) agree", name.verb, lead.verb);
@@ -131,6 +132,10 @@ impl Weighing {
         let by_name = match (name.is_weak, lead.is_weak) {
             (true, false) => false,
             (false, true) => true,
+            // The same verb, with more said of what it is done to: `execute_query`, a PromQL query.
+            (false, false) if name.verb == lead.verb && lead.act == Act::Read => false,
+            // `refund_status`: what is told of, not what is done.
+            _ if lead.act == Act::Read && name::is_information(tool.server, tool.name) => false,
             // Two that are as clear, or as unclear: the graver.
             _ => name.act > lead.act,
         };
@@ -159,6 +164,12 @@ impl Weighing {
         let Some(sentence) = described.irreversible.filter(|_| self.class != RiskClass::Read) else { return };
         self.add(EvidencePlace::Description, sentence, RiskClass::Destructive);
         self.raise(RiskClass::Destructive, "the description says that there is no way back");
+    }
+
+    fn add_paid(&mut self, described: &DescriptionReading<'_>) {
+        let Some(sentence) = described.paid.filter(|_| self.class != RiskClass::Read) else { return };
+        self.add(EvidencePlace::Description, sentence, RiskClass::Financial);
+        self.raise(RiskClass::Financial, "the description says that somebody pays");
     }
 
     /// A query that is said to change nothing is read, though its verb is "run". Nothing that is written or removed is.

@@ -1,6 +1,6 @@
 //! What a tool's description says it does: the verb that leads its first sentence, those beside it, and what later sentences add.
 
-use crate::lexicon::{Act, Verb, has_any, refined, verb_in_text};
+use crate::lexicon::{Act, COMPOUNDS, Verb, has_any, refined, verb_in_text};
 use crate::phrase;
 use crate::words::{Form, Word, sentences, split_sentence};
 
@@ -24,6 +24,8 @@ pub(crate) struct DescriptionReading<'a> {
     pub(crate) read_only: Option<&'a str>,
     /// Where it says that there is no way back.
     pub(crate) irreversible: Option<&'a str>,
+    /// Where it says that somebody pays.
+    pub(crate) paid: Option<&'a str>,
 }
 
 /// What stands before the verb and says nothing.
@@ -141,7 +143,63 @@ const IRREVERSIBLE: &[&str] = &[
     "permanently remove",
     "permanently destroy",
     "permanently erase",
+    "for ever",
+    "forever",
+    "for good",
+    "beyond recovery",
+    "cannot be restored",
+    "can't be restored",
+    "nobody can get",
+    "settings are lost",
 ];
+
+/// Words that say together what none of them says alone.
+const IDIOMS: &[(&str, Act)] = &[
+    ("rid of", Act::Destroy),
+    ("is gone", Act::Destroy),
+    ("are gone", Act::Destroy),
+    ("carry out", Act::Execute),
+    ("carries out", Act::Execute),
+    ("has an agent", Act::Execute),
+    ("has another agent", Act::Execute),
+    ("down and up", Act::Execute),
+    ("which executes", Act::Execute),
+    ("which runs", Act::Execute),
+    ("that executes it", Act::Execute),
+    ("back to how it was", Act::Execute),
+    ("to another agent", Act::Execute),
+    ("to production", Act::Execute),
+    ("into production", Act::Execute),
+    ("to sleep", Act::Execute),
+    ("breaks off", Act::Execute),
+    ("money back", Act::Pay),
+    ("says when", Act::Write),
+    ("tells you when", Act::Write),
+    ("tell you when", Act::Write),
+    ("lets you know when", Act::Write),
+];
+
+/// Said of what is done with a person's money.
+const PAID: &[&str] = &[
+    "is billed",
+    "billed from",
+    "billed to",
+    "will be charged",
+    "be charged",
+    "charging your",
+    "charges your",
+    "charges the",
+    "debits",
+    "stored card",
+    "default card",
+    "credit card on file",
+    "locking funds",
+    "locks funds",
+    "balance on chain",
+];
+
+/// A sentence that begins so is about what is told.
+const QUESTIONS: &str = " whether which what who whose how when where why until ";
 
 /// `context`: the words around, for what means different things.
 pub(crate) fn read<'a>(description: &'a str, context: &[&str]) -> DescriptionReading<'a> {
@@ -150,7 +208,7 @@ pub(crate) fn read<'a>(description: &'a str, context: &[&str]) -> DescriptionRea
         let words = split_sentence(sentence);
         if nth == 0 {
             found.lead = lead(sentence, &words, context);
-            found.later = means(sentence, &words);
+            found.later = idiom(sentence).or_else(|| means(sentence, &words));
         } else if found.lead.is_none() && nth == 1 {
             found.lead = lead(sentence, &words, context);
         } else if let Some(said) = later(sentence, &words, context)
@@ -161,6 +219,9 @@ pub(crate) fn read<'a>(description: &'a str, context: &[&str]) -> DescriptionRea
         let lower = sentence.to_lowercase();
         if nth < 4 && found.read_only.is_none() && claims_read_only(&lower) {
             found.read_only = Some(sentence);
+        }
+        if found.paid.is_none() && PAID.iter().any(|words| affirms(&lower, words)) {
+            found.paid = Some(sentence);
         }
         if found.irreversible.is_none() && IRREVERSIBLE.iter().any(|words| affirms(&lower, words)) {
             found.irreversible = Some(sentence);
@@ -211,8 +272,18 @@ fn is_in(table: &str, word: &str) -> bool {
     table.split_ascii_whitespace().any(|known| known == word)
 }
 
+fn idiom(sentence: &str) -> Option<SentenceReading<'_>> {
+    let lower = sentence.to_lowercase();
+    let (words, act) = IDIOMS.iter().find(|(words, _)| affirms(&lower, words))?;
+    Some(SentenceReading { act: *act, is_weak: false, verb: (*words).to_owned(), sentence })
+}
+
 /// The verb that leads, with those on a level with it.
 fn lead<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<SentenceReading<'a>> {
+    let first = words.first()?;
+    if is_in(QUESTIONS, &first.text) && words.len() > 2 {
+        return Some(SentenceReading { act: Act::Read, is_weak: true, verb: first.text.clone(), sentence });
+    }
     let start = words.iter().take(10).position(|word| {
         let is_adverb = word.text.ends_with("ly") && verb_in_text(&word.text).is_none();
         !(is_in(FILLERS, &word.text) || is_adverb)
@@ -229,12 +300,58 @@ fn lead<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<Sente
     let has_article = start > 0 && is_in(" a an the ", &words[start - 1].text);
     match verb_in_text(&words[start].text) {
         Some((lemma, verb, form))
-            if form != Form::Past && !is_negated(words, start) && !(has_article && verb.is_noun_too) =>
+            if form != Form::Past
+                && !is_negated(words, start)
+                && !(has_article && verb.is_noun_too)
+                && !is_thing(words, start, verb, form) =>
         {
             Some(all_of_level(sentence, words, start, (&lemma, verb, form), context))
         }
-        _ => from_nouns(sentence, words, context),
+        _ => from_nouns(sentence, words, context).or_else(|| of_things(sentence, words)),
     }
+}
+
+/// "Changes in your accounts", "Notes from last week", "Order book of a pair".
+fn is_thing(words: &[Word], at: usize, verb: Verb, form: Form) -> bool {
+    let Some(next) = words.get(at + 1).filter(|next| !next.after_break) else { return false };
+    if COMPOUNDS.contains(&(words[at].text.as_str(), next.text.as_str())) {
+        return true;
+    }
+    let is_plural = form == Form::ThirdPerson && verb.is_noun_too;
+    is_plural
+        && (is_in(" of between since ", &next.text)
+            || (is_in(" from in ", &next.text) && (verb.is_weak || verb.act == Act::Write)))
+}
+
+/// A sentence without any verb tells what there is: "The last lines of a session". Not if the thing is one that runs.
+fn of_things<'a>(sentence: &'a str, words: &[Word]) -> Option<SentenceReading<'a>> {
+    let end = words
+        .iter()
+        .position(|word| is_in(" of from that between on to in you ", &word.text))
+        .unwrap_or(words.len());
+    // A few words, or what they are of: longer ones without any verb are not understood.
+    let is_of_many = end > 0 && end == words.len() && end <= 3 && words[end - 1].text.ends_with('s');
+    if end == 0 || (end == words.len() && !is_of_many) {
+        return None;
+    }
+    let head = &words[..end];
+    // "Anything from SELECT to DROP" is no thing, and keywords are kinds of statements.
+    if is_in(" anything everything any all whatever ", &head[0].text)
+        || words.iter().any(|word| word.is_upper && verb_in_text(&word.text).is_some())
+    {
+        return None;
+    }
+    let runs = has_any(head.iter().map(|word| word.text.as_str()), RUNNABLE)
+        || has_any(
+            head.iter().map(|word| word.text.as_str()),
+            "terminal console executor runner access control gateway proxy wrapper",
+        );
+    (!runs && words.len() <= 14).then(|| SentenceReading {
+        act: Act::Read,
+        is_weak: true,
+        verb: head.last().map(|word| word.text.clone()).unwrap_or_default(),
+        sentence,
+    })
 }
 
 fn all_of_level<'a>(
@@ -327,6 +444,9 @@ fn reading<'a>(
     is_weak |= act == Act::Execute
         && is_in(" run execute perform invoke ", lemma)
         && !has_any(objects.iter().copied(), RUNNABLE);
+    if lemma == "save" && words.iter().any(|word| is_in(" file disk path folder ", &word.text)) {
+        (act, is_weak) = (Act::Write, false);
+    }
     if lemma == "download"
         && words.iter().any(|word| is_in(" local locally disk save saves saved path ", &word.text))
     {
@@ -364,14 +484,25 @@ fn action(words: &[&str]) -> Option<Act> {
 fn from_nouns<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<SentenceReading<'a>> {
     let near: Vec<&Word> = words.iter().take(8).collect();
     let (at, (lemma, verb, act)) = near.iter().enumerate().find_map(|(at, word)| {
-        if is_in(SUBORDINATES, &word.text) || is_negated(words, at) {
+        // Keywords of SQL name kinds of statements.
+        if is_in(SUBORDINATES, &word.text)
+            || is_negated(words, at)
+            || word.is_upper
+            || is_in(" is has does should ", &word.text)
+        {
             return None;
         }
+        let is_compound = words
+            .get(at + 1)
+            .is_some_and(|next| COMPOUNDS.contains(&(word.text.as_str(), next.text.as_str())));
         if let Some((noun, act)) = ACTIONS.iter().find(|(noun, _)| *noun == word.text) {
             return Some((at, ((*noun).to_owned(), None, *act)));
         }
         let (lemma, verb, form) = verb_in_text(&word.text)?;
-        (form != Form::Past && !(verb.is_noun_too && verb.is_weak))
+        (form != Form::Past
+            && !is_compound
+            && !is_thing(words, at, verb, form)
+            && !(verb.is_noun_too && verb.is_weak))
             .then_some((at, (lemma, Some(verb), verb.act)))
     })?;
     let act = match verb {

@@ -59,7 +59,7 @@ const ROWS: &[Row] = &[
          assess determine interpret introspect infer classify tokenize decode encode hash translate convert measure \
          observe wait expect assert return obtain display collect gather scrape crawl transcribe ocr \
          visualize geocode autocomplete paginate examine hydrate lint typecheck screenshot \
-         sleep prefetch aggregate correlate rank score paraphrase proofread spellcheck recall exists head \
+         sleep prefetch distill recollect recap aggregate correlate rank score paraphrase proofread spellcheck recall exists head \
          stat diff blame echo demonstrate ask answer consult ls cat dir pwd whois dig nslookup sniff \
          decompile disassemble is has does should rerank solve forecast investigate think reason brainstorm outline learn",
     ),
@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
     ),
     weak_or_noun(
         Act::Read,
-        "check export download trace plan quote rate research look stream filter sort match review",
+        "check track export download trace plan quote rate research look stream filter sort match review",
     ),
     sure(
         Act::Write,
@@ -88,7 +88,7 @@ const ROWS: &[Row] = &[
          forward email dm transition promote demote rotate extend renew sync synchronize link \
          group ungroup align rewrite refactor sign emulate touch mkdir cp mv ln chmod chown \
          seed backfill initialize init scaffold bootstrap compress gzip zip unzip concatenate trim crop \
-         paint draw colorize animate parent correct fix escalate triage snooze enroll \
+         maximize minimize reroute rsvp paint draw colorize animate parent correct fix escalate triage snooze enroll \
          confirm finalize associate disassociate dissociate enrich whitelist blacklist manage maintain administer \
          impersonate redirect localize prepend integrate onboard \
          fulfill deactivate isolate overwrite resize generate nominate designate setup hset lpush rpush sadd zadd xadd hmset mset setex",
@@ -96,7 +96,7 @@ const ROWS: &[Row] = &[
     sure_or_noun(Act::Write, "update copy move change comment label tag upload import push"),
     weak(
         Act::Write,
-        "generate keep arrange make begin end open post join leave switch use handle process close",
+        "split divide generate keep arrange make begin end open post join leave switch use handle process close",
     ),
     weak_or_noun(
         Act::Write,
@@ -111,7 +111,7 @@ const ROWS: &[Row] = &[
          control orchestrate operate hibernate wake mount unmount boot flash reload recover \
          merge rebase ssh sudo trigger run autoscale hijack bypass \
          delegate migrate keypress keydown \
-         sendkeys mousemove arm disarm ",
+         sendkeys mousemove arm disarm quit mutate intercept vacuum bisect seal unseal ",
     ),
     sure_or_noun(Act::Execute, "run trigger click drag press scroll"),
     weak_or_noun(
@@ -119,7 +119,11 @@ const ROWS: &[Row] = &[
         "type call build test select focus hover play skip command work act interact activate request perform",
     ),
     weak(Act::Write, "capture new take place book reserve bring restore do"),
-    weak(Act::Execute, "initiate connect transfer start cancel abort go turn spin shut force"),
+    weak(Act::Write, "raise bump nudge remind lower"),
+    weak(
+        Act::Execute,
+        "roll bounce hand initiate connect transfer start cancel abort go turn spin shut force",
+    ),
     weak_or_noun(Act::Pay, "order"),
     sure(
         Act::Destroy,
@@ -127,8 +131,9 @@ const ROWS: &[Row] = &[
          empty deprovision evict expunge unlink rm rmdir del nuke shred obliterate annihilate decommission \
          reset cleanup clean recreate unpublish deregister unregister invalidate ban kick unfriend detach \
          reformat rmi flushall flushdb delist abandon forget zap trash eject expel tombstone dispose cleanse hdel srem zrem \
-         lrem xdel reinitialize reimage",
+         lrem xdel reinitialize reimage yank scrap",
     ),
+    weak_or_noun(Act::Destroy, "throw burn"),
     sure(
         Act::Pay,
         "pay refund purchase buy sell withdraw payout donate reimburse remit rebuy repay prepay stake unstake \
@@ -210,6 +215,35 @@ const REFINEMENTS: &[Refinement] = &[
     with("capture", "screenshot screen snapshot page image frame network traffic logs dom", Act::Read),
     with("convert", "file pdf document video audio", Act::Write),
     with("start", "trial tracking timer", Act::Write),
+    with("start stop pause resume", "entry timer tracking reminder alert notification", Act::Write),
+    with("stop", "recording record", Act::Write),
+    with("send", "amount bitcoin sum", Act::Pay),
+    with("raise bump", "fee", Act::Pay),
+    with("send", "request statement sql", Act::Execute),
+    with("resolve reopen", "incident ticket alert issue thread comment conversation", Act::Write),
+    with("give", "password team name", Act::Write),
+    with("load unload", "model module driver plugin", Act::Execute),
+    with("cancel", "session", Act::Execute),
+    with("clear", "field input textbox", Act::Execute),
+    with("submit", "form", Act::Execute),
+    with("attach", "target process debugger shell", Act::Execute),
+    with("begin", "record codegen session", Act::Execute),
+    with("drop", "drag", Act::Execute),
+    with("apply", "mutation", Act::Execute),
+    with("apply make", "infrastructure", Act::Execute),
+    with("solve", "captcha", Act::Execute),
+    with("roll", "dice die", Act::Read),
+    with("put", "question query", Act::Read),
+    with("put move throw", "bin trash", Act::Destroy),
+    with("give hand", "task job work", Act::Execute),
+    with("answer", "invitation ticket mail email message review comment", Act::Write),
+    with("apply", "actions macro series steps", Act::Execute),
+    with("fill", "missing gap contact record column profile template", Act::Write),
+    with("accept dismiss", "javascript dialog popup", Act::Execute),
+    with("make", "device lamp light screen robot speaker", Act::Execute),
+    with("set open close shut turn switch", "valve pump relay motor plug siren heater", Act::Execute),
+    with("open", "runner ui gui console program", Act::Execute),
+    with("upgrade", "plan subscription tier", Act::Pay),
     // A thing that runs, made, is a thing run.
     with(
         "create make place start initiate add request submit open new trigger",

@@ -23,4 +23,4 @@ pub use catalogue::{KnownServer, known_servers};
 pub use classify::classify;
 pub use definition::ToolDefinition;
 pub use launch::{LaunchFinding, LaunchGravity, launch};
-pub use scan::{ScanFinding, scan};
+pub use scan::{ScanContext, ScanFinding, ToolNames, scan, scan_text};

@@ -24,6 +24,9 @@ const NO_MONEY: &str = "notification notifications webhook webhooks topic topics
 /// These are of money only where nothing near them says otherwise.
 const AMBIGUOUS: &str = "subscription transaction charge credits expense";
 
+/// A transfer is one of money where these are named beside it.
+const OF_BANKS: &str = "bank iban sepa ach wire debit funds payout";
+
 /// Who begins or commits a transaction means that of a database.
 const OF_DATABASES: &str = "begin commit rollback start run abort";
 
@@ -39,6 +42,7 @@ pub(crate) fn is_financial(verb: &str, act: Act, objects: &[&str], context: &[&s
         return false;
     }
     has_any(things(), MONEY)
+        || (has_any(things(), "transfer") && has_any(context.iter().copied(), OF_BANKS))
         || (has_any([verb], COMMITTING) && has_any(things(), ORDERED) && is_bought(verb, objects))
         || (matches!(verb, "create" | "cancel" | "modify" | "amend" | "close")
             && is_market_order(verb, objects))
@@ -73,8 +77,10 @@ pub(crate) fn is_meant_otherwise(verb: &str, objects: &[&str]) -> bool {
         "charge" => has_any(things(), "battery device car vehicle phone"),
         "checkout" => has_any(things(), "branch commit ref file git revision repository"),
         "swap" => has_any(things(), "slot slots node nodes memory face faces layer deployment cells"),
+        "trade" | "order" | "buy" | "sell" if has_any(things(), "paper play demo simulated virtual") => true,
         "trade" | "tip" | "wire" => has_any(things(), "history data list node nodes frame"),
         "deposit" => has_any(things(), "file files"),
+        "withdraw" => has_any(things(), "release version package application offer request consent"),
         "stake" => has_any(things(), "claim"),
         _ => false,
     }

@@ -75,6 +75,11 @@ fn without_heads<'a>(words: &'a [String], server: &[String]) -> &'a [String] {
 }
 
 fn read_part(words: &[&str], heads: &[String], context: &[&str]) -> Option<NameReading> {
+    // To issue something is seldom meant; an issue is.
+    if words.first() == Some(&"issue") && has_any(words[1..].iter().copied(), "credit refund voucher payout")
+    {
+        return Some(NameReading { act: Act::Pay, is_weak: false, verb: "issue".to_owned() });
+    }
     let at = head(words)?;
     let known = verb(words[at])?;
     // What stands before it counts too: `sql_run_query`, `terraform_apply`.
@@ -99,7 +104,16 @@ fn head(words: &[&str]) -> Option<usize> {
     if let Some(first) = known(0) {
         // `list_push`, `record_delete`: a noun, after all.
         let is_act = |verb: &Verb| is_clear(verb) && (verb.act != Act::Read || first.is_weak);
-        let is_noun = first.is_noun_too && last > 0 && known(last).as_ref().is_some_and(is_act);
+        // `snapshot_restore`; of `list_new` the end is no verb.
+        let is_later = |verb: &Verb| {
+            verb.is_weak
+                && !verb.is_noun_too
+                && verb.act > Act::Read
+                && !matches!(words[last], "new" | "do" | "go")
+        };
+        let is_noun = first.is_noun_too
+            && last > 0
+            && known(last).as_ref().is_some_and(|verb| is_act(verb) || is_later(verb));
         return Some(if is_noun { last } else { 0 });
     }
     if known(1).as_ref().is_some_and(is_clear) {

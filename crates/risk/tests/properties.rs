@@ -1,6 +1,6 @@
 //! What holds for every definition, whatever stands in it.
 
-use callgate_risk::{RiskClass, ToolDefinition, classify, scan};
+use callgate_risk::{RiskClass, ScanContext, ToolDefinition, classify, scan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -30,7 +30,9 @@ proptest! {
             ..ToolDefinition::default()
         };
         prop_assert_eq!(classify(&tool), classify(&tool));
-        prop_assert_eq!(scan(&tool), scan(&tool));
+        let entry = json!({ "description": description, "inputSchema": schema, "_meta": annotations });
+        let context = ScanContext { server: &server, ..ScanContext::default() };
+        prop_assert_eq!(scan(&name, &entry, &context), scan(&name, &entry, &context));
     }
 
     #[test]

@@ -84,6 +84,8 @@ const NOT_HERE: &str = "the window cannot be measured here";
 fn prepare_gate(driver: &mut Command) -> Result<()> {
     app::build_gate(app::RELEASE)?;
     go(cargo(&["build", "--release", "--package", "callgate-review", "--example", "review_time"]))?;
+    go(cargo(&["build", "--release", "--package", "callgate-risk", "--example", "risk_time"]))?;
+    driver.arg("--risk").arg(project::built("release/examples", "risk_time"));
     driver.arg("--callgate").arg(project::built("release", "callgate"));
     driver.arg("--review").arg(project::built("release/examples", "review_time"));
     Ok(())

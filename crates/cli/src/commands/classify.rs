@@ -4,7 +4,9 @@ use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use callgate_risk::{Assessment, KnownServer, ScanFinding, ToolDefinition, classify, scan};
+use callgate_risk::{
+    Assessment, KnownServer, ScanContext, ScanFinding, ToolDefinition, ToolNames, classify, scan,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,6 +35,8 @@ pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
     let mut input = io::stdin().lock();
     let mut bytes = Vec::new();
     let mut has_failed = false;
+    // Of the lines before: what comes later is not there yet when this one is answered.
+    let mut names = ToolNames::default();
     for number in 1.. {
         bytes.clear();
         if input.read_until(b'\n', &mut bytes).context("stdin cannot be read")? == 0 {
@@ -41,9 +45,10 @@ pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        let written = match serde_json::from_slice::<Line>(&bytes) {
-            Ok(line) => {
-                let (said, findings) = assess(&line, args.no_catalogue);
+        let read = serde_json::from_slice::<Value>(&bytes);
+        let written = match read.and_then(|entry| Ok((Line::deserialize(&entry)?, entry))) {
+            Ok((line, entry)) => {
+                let (said, findings) = assess(&line, &entry, args.no_catalogue, &mut names);
                 if args.json {
                     as_json(&line, &said, &findings).to_string()
                 } else {
@@ -69,7 +74,12 @@ pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn assess(line: &Line, no_catalogue: bool) -> (Assessment, Vec<ScanFinding>) {
+fn assess(
+    line: &Line,
+    entry: &Value,
+    no_catalogue: bool,
+    names: &mut ToolNames,
+) -> (Assessment, Vec<ScanFinding>) {
     let tool = ToolDefinition {
         server: &line.server,
         name: &line.tool,
@@ -80,7 +90,10 @@ fn assess(line: &Line, no_catalogue: bool) -> (Assessment, Vec<ScanFinding>) {
     };
     let known = KnownServer::by_name(&line.server).filter(|_| !no_catalogue);
     let said = known.and_then(|known| known.assess(&tool)).unwrap_or_else(|| classify(&tool));
-    (said, scan(&tool))
+    let context = ScanContext { server: &line.server, is_known: known.is_some(), names: Some(names) };
+    let findings = scan(&line.tool, entry, &context);
+    names.add(&line.server, &line.tool, known.is_some());
+    (said, findings)
 }
 
 fn as_json(line: &Line, said: &Assessment, findings: &[ScanFinding]) -> Value {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use callgate_controls::catalogue::KnownTool;
 use callgate_recommend::{Act, Facts, Recommendation, recommend};
 use callgate_review::AskRule;
-use callgate_risk::{Assessment, KnownServer, RiskClass, ScanFinding, ToolDefinition, classify, scan};
+use callgate_risk::{
+    Assessment, KnownServer, RiskClass, ScanContext, ScanFinding, ToolDefinition, ToolNames, classify, scan,
+};
 use serde_json::{Map, Value};
 
 use crate::rules::ready;
@@ -28,9 +30,11 @@ pub(super) fn read(
     server: &str,
     known: Option<&'static KnownServer>,
     listed: &[KnownTool],
+    names: &ToolNames,
     corrected: Option<&BTreeMap<String, String>>,
 ) -> Vec<Tool> {
-    let read = |tool: &KnownTool| one(server, known, tool, corrected.and_then(|all| all.get(&tool.name)));
+    let context = ScanContext { server, is_known: known.is_some(), names: Some(names) };
+    let read = |tool: &KnownTool| one(&context, known, tool, corrected.and_then(|all| all.get(&tool.name)));
     let mut tools: Vec<Tool> = listed.iter().map(read).collect();
     let arguments: Vec<ready::Listed> = listed.iter().map(ready::Listed::from).collect();
     for tool in &mut tools {
@@ -85,16 +89,16 @@ fn assessed(
 }
 
 fn one(
-    server: &str,
+    context: &ScanContext<'_>,
     known: Option<&'static KnownServer>,
     listed: &KnownTool,
     corrected: Option<&String>,
 ) -> Tool {
     // One that is nested too deep is judged by its name.
     let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
-    let tool = described(server, listed, &definition);
+    let tool = described(context.server, listed, &definition);
     let (assessment, told) = assessed(known, &tool, corrected);
-    let findings = scan(&tool);
+    let findings = scan(&listed.name, &definition, context);
     Tool { name: listed.name.clone(), definition, assessment, findings, told, guards: Map::new() }
 }
 

@@ -7,17 +7,23 @@ use std::collections::BTreeMap;
 use callgate_clients::survey::{State, entries, everything};
 use callgate_clients::{System, ledger, own};
 use callgate_home::{Home, running};
-use callgate_risk::KnownServer;
+use callgate_risk::{KnownServer, ToolNames};
 
 use crate::Desk;
 
 /// What is started under each server's name.
 #[derive(Debug, Default)]
-pub(super) struct Installed(BTreeMap<String, Vec<Vec<String>>>);
+pub(super) struct Installed {
+    commands: BTreeMap<String, Vec<Vec<String>>>,
+    /// The tools that all of them listed; empty where only badges are wanted.
+    pub(super) names: ToolNames,
+}
 
 impl Installed {
     pub(super) fn read(desk: &Desk) -> Installed {
-        Installed::of(&desk.home, desk.wiring.machine())
+        let mut all = Installed::of(&desk.home, desk.wiring.machine());
+        all.names = desk.tool_names(&all);
+        all
     }
 
     pub(super) fn of(home: &Home, machine: &System) -> Installed {
@@ -41,12 +47,12 @@ impl Installed {
     }
 
     fn add(&mut self, server: &str, command: Vec<String>) {
-        self.0.entry(server.to_owned()).or_default().push(command);
+        self.commands.entry(server.to_owned()).or_default().push(command);
     }
 
     /// The known server that all commands of this name start; none if they start different ones.
     pub(super) fn known(&self, server: &str) -> Option<&'static KnownServer> {
-        let commands = self.0.get(server)?;
+        let commands = self.commands.get(server)?;
         let mut known = commands.iter().map(|command| of_command(command));
         let first = known.next()??;
         known.all(|other| other.is_some_and(|other| std::ptr::eq(other, first))).then_some(first)

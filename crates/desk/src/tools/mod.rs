@@ -21,7 +21,7 @@ use callgate_journal::{EventKind, record_event};
 use callgate_policy::file::PolicyFile;
 use callgate_recommend::Recommendation;
 use callgate_review::AskRule;
-use callgate_risk::{KnownServer, RiskClass, RiskSeverity};
+use callgate_risk::{KnownServer, RiskClass, RiskSeverity, ToolNames};
 use callgate_text::name;
 
 use crate::change::CurrentPolicy;
@@ -128,7 +128,8 @@ impl Desk {
 
     /// The recommended policy for a list of tools that this command listed, whatever its server is called.
     pub fn recommended_policy(&self, server: &str, command: &[String], listed: &[KnownTool]) -> String {
-        start::recommended(server, &facts::read(server, installed::of_command(command), listed, None))
+        let (installed, known) = (Installed::read(self), installed::of_command(command));
+        start::recommended(server, &facts::read(server, known, listed, &installed.names, None))
     }
 
     /// The recommended policy for a server, from what it listed last.
@@ -153,6 +154,19 @@ impl Desk {
         let (corrected, _) = self.corrected();
         let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
         Ok(read.tools.iter().filter_map(|tool| Some((tool.name.clone(), tool.ask()?))).collect())
+    }
+
+    /// The tools that all servers listed last: names that are taken for others' are found by them.
+    fn tool_names(&self, installed: &Installed) -> ToolNames {
+        let mut names = ToolNames::default();
+        for server in self.inventory().servers() {
+            let is_known = installed.known(server).is_some();
+            let listed = catalogue::read(&self.home, server).ok().flatten();
+            for tool in listed.iter().flat_map(|listed| &listed.tools) {
+                names.add(server, &tool.name, is_known);
+            }
+        }
+        names
     }
 
     fn corrected(&self) -> (Classes, Option<String>) {
@@ -181,7 +195,7 @@ impl Desk {
         // What a server listed is for people; without it there is nothing to tell.
         let listed = catalogue::read(&self.home, server).ok().flatten();
         let entries = listed.as_ref().map(|listed| listed.tools.as_slice()).unwrap_or_default();
-        let tools = facts::read(server, known, entries, corrected.get(server));
+        let tools = facts::read(server, known, entries, &installed.names, corrected.get(server));
         let seen =
             if patience.is_zero() { ToolsSeen::default() } else { history.tools_seen(server, patience)? };
         let policy = CurrentPolicy::read(&self.home, server);

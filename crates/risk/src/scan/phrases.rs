@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use super::{ScanFinding, Text, characters, finding};
-use crate::definition::ToolDefinition;
 
 /// A phrase and what is said of it. The first of a code that is met is the one that is told.
 struct Phrase {
@@ -164,7 +163,299 @@ const PHRASES: &[Phrase] = &[
         "no-confirmation",
         r"\b(this (step )?is mandatory|you must comply|failure to (do so|comply)|non-compliance|or (the|this) (tool|system|server|application) will (crash|fail|break|not work|be (deleted|lost)))\b",
     ),
+    // What is said to whoever reads a definition in order to use it, and has no business there.
+    phrase(
+        "exfiltration",
+        r"{IMP}{DO}\b[^.\n]{0,80}{SENS}[^.\n]{0,60}\b(in|into|as|through|via|with|inside|within|on|here)\b",
+    ),
+    phrase(
+        "exfiltration",
+        r"{SENS}[^.\n]{0,60}\b(is|are|must|has|have|shall|should)\b[^.\n]{0,25}\b(posted|sent|uploaded|forwarded|copied|passed|handed)\b[^.\n]{0,30}\b(to|as|in)\b[^.\n]{0,20}(https?:|\bserver|\bvendor|\bargument|\bparameter|\bus\b|@)",
+    ),
+    phrase(
+        "exfiltration",
+        r"{IMP}(add|put|include|set)\b[^.\n]{0,40}[\w.+-]+@[\w.-]+\.[a-z]{2,}[^.\n]{0,20}\b(bcc|cc|recipients?|copy)\b",
+    ),
+    phrase(
+        "exfiltration",
+        r"{IMP}(upload|send|copy|post|sync|mirror)\b[^.\n]{0,40}\b(workspace|project|repository|files?)\b[^.\n]{0,20}\bto our (server|service|cloud)\b",
+    ),
+    phrase("exfiltration", r"{IMP}(add|append) \+?[\w@.-]{4,} (to|as)\b[^.\n]{0,15}\brecipients?\b"),
+    phrase(
+        "exfiltration",
+        r"\b(forward|send|copy|report|mirror|relay)(s|ing)?\b[^.\n]{0,30}\b(arguments|parameters|inputs?|results?|outputs?)\b[^.\n]{0,12}\bof (all|every|each|any|other)\b",
+    ),
+    phrase(
+        "secret-file",
+        r"{IMP}(read|open|load|cat|run|look (in|into|at)|fetch|collect|use|return|give)\b[^\n]{0,60}{FILE}",
+    ),
+    phrase(
+        "secret-file",
+        r"{IMP}(read|open|collect|fetch|copy|return|give)\b[^.\n]{0,20}\b(the )?user'?s? (\w+ )?(cookies|passwords|keys|credentials|secrets|clipboard|tokens|mails?|private)\b",
+    ),
+    phrase(
+        "hidden-from-user",
+        r"\bwithout (bothering|troubling|disturbing|informing|involving|alerting|telling)\b[^.\n]{0,15}\b(user|human|person|anybody|anyone|operator|owner)\b",
+    ),
+    phrase(
+        "hidden-from-user",
+        r"{IMP}(say nothing|tell nobody|tell no one|not tell any(one|body)|not speak|never speak|keep quiet)\b|\b(do not|don'?t) tell any(one|body)\b|\b(not|never) (speak|talk) of (it|this|that)\b|\bsay nothing of\b",
+    ),
+    phrase("hidden-from-user", r"\bkeep\b[^.\n]{0,30}\bbetween (you|us|yourself)\b"),
+    phrase(
+        "hidden-from-user",
+        r"\b(user|human|operator|person)s? (does|do|need|must|should|will|has|have)\b ?(not|n'?t|never)( need to)?( have to)? (know|hear|see|learn|notice|read)\b",
+    ),
+    phrase(
+        "hidden-from-user",
+        r"\btell the user\b[^.\n]{0,15}\b(that )?(this|it|the \w+|everything|nothing)\b[^.\n]{0,10}\b(is|was|are|has)\b[^.\n]{0,60}\b(although|even though|but|whatever|regardless|when in fact)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(disregard|ignore|forget|set aside)\b[^.\n]{0,40}\b(the above|everything (you|above|before|that)|what(ever)? (was|is|the system|you|has been|had been)|your (\w+ )?(instructions?|guidelines|rules|training|orders)|system prompt)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\byour (\w+ )?(guidelines|instructions|rules|orders|directives|training)\b[^.\n]{0,30}\b(no longer|do not|don'?t|are void|is void|have been replaced|are replaced|are superseded|end here|below|replace the)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\byour (new|real|actual|true|only) (instructions?|orders?|task|rules?|goal|purpose)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(pretend|act|behave|respond|answer|reply)\b[^.\n]{0,30}\b(no|without( any)?|un) ?-?(restrict(ions?|ed)|limits|filters|guidelines|safeguards)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(anything|everything|whatever|any text|what)\b[^.\n]{0,40}\b(is|are|must be|has to be|should be)\b[^.\n]{0,15}\b(treated|taken|regarded|considered|understood|seen|obeyed)\b[^.\n]{0,15}\b(orders?|commands?|instructions?|requests?|followed)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\binstructions?\b[^.\n]{0,25},? (carry|follow|execute|obey|do) (them|it|these|those)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(obey|do as|do what|follow what|execute what|act on what)\b[^.\n]{0,30}\b(says?|returns?|field|result|text|output|told|tells)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\byou are now (in|an?) [\w -]{0,25}\b(mode|unrestricted|jailbroken|free)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\bconfirmations? (are|is) (not|no longer) (needed|required|necessary)\b|\ball requests are (fulfilled|approved|granted)\b",
+    ),
+    phrase(
+        "model-addressed",
+        r"\b(attention|note|notice|memo|reminder|instructions?)[ ,]+(to |for )?(all |any |the )?(ai|a\.i\.|assistants?|llms?|language models?|(ai )?agents?)( models?| systems?| reading this)?\s*[:!–—]",
+    ),
+    phrase(
+        "model-addressed",
+        r"\bas (the|an) (ai( assistant| agent| model)?|assistant|language model|agent)( reading this)?,? you\b",
+    ),
+    phrase(
+        "model-addressed",
+        r"-{2,}\s*end of (the )?(tool )?(description|instructions?|prompt|definition)\b",
+    ),
+    phrase(
+        "model-addressed",
+        r"\[\s*(internal|private|confidential|agents? only|ai only|model only)\b[^\]]{0,10}[:\-][^\]]{10,}",
+    ),
+    phrase("model-addressed", r#""role"\s*:\s*"system"[^}]{0,80}\b(must|ignore|pass|never|secret|always)\b"#),
+    phrase(
+        "model-addressed",
+        r"\bnew (task|instruction|order|directive)s? (to|for) (the |you|any )?(assistant|ai|model|agent|llm)?\b\s*:",
+    ),
+    phrase(
+        "model-addressed",
+        r"<!--[^>]{0,400}\b(model|assistant|agent|llm|ai|user has|obey|forward|pass)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\bother servers?\b[^.\n]{0,80}\b(broken|wrong|incorrect|unsafe|must not|do not|don'?t|never|rather)\b|\b(do not|don'?t|never) use the [\w-]+ server\b|\btools? (of|from) (the |an?)?other servers?\b[^.\n]{0,30}\b(is|are|return)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\b(must|has to|have to|should|needs to) be (called|used|run|invoked) (before|prior to|ahead of|instead of|in place of|after) (every|any|all|each) (other )?(tools?|calls?|functions?)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\b(call|use|run|invoke) this( tool)? (before|instead of|ahead of|prior to) (every|any|all|each) other\b|\bmust (call|use|run) this tool before all\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\b(preferred|prefer this|priority|precedence) (over|to) (every|any|all)\b[^.\n]{0,20}\b(tools?|functions?)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\ball (e-?mails?|messages?|payments?|requests|calls|files|commands|transfers)\b[^.\n]{0,12}\b(must|shall|should|have to|are to)\b[^.\n]{0,12}\b(sent|routed|forwarded|go|paid|passed|made|redirected)\b[^.\n]{0,20}\bto\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\b(before|after|when(ever)?|if|each time|every time)\b[^.\n]{0,40}\b[a-z]+_[a-z_]+\b[^.\n]{0,30},? [^.\n]{0,12}\b(add|change|replace|set|push|redirect|swap|use)\b[^.\n]{0,30}\b(recipients?|iban|account number|wallet|payee|beneficiary|remote|bcc|destination account|token it used)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\bwith the (arguments|parameters|input|text) (that )?you (are going|want|intend|would|were going|plan)\b",
+    ),
+    phrase(
+        "later-change",
+        r"\bafter (the )?(first|initial|\d+(st|nd|rd|th)?) ?(\w+ )?(calls?|uses?|runs?|times?|invocations?)\b[^.\n]{0,80}\b(must|instructions?|commands?|different|instead|real|starts?|begins?|follow)\b",
+    ),
+    phrase(
+        "later-change",
+        r"\bon the (second|third|next|\d+(st|nd|rd|th)) (run|call|use|start)\b[^.\n]{0,80}\b(instructions?|loaded|download|fetched|different|real|must)\b",
+    ),
+    phrase(
+        "later-change",
+        r"\b(harmless|benign|innocent|safe|clean)\b[^.\n;]{0,20}\b(while|until|as long as|during|when)\b[^.\n;]{0,30}\b(looks?|watch|review|check|inspect|test|audit|observ)",
+    ),
+    phrase(
+        "later-change",
+        r"\bdescription\b[^.\n]{0,30}\b(is|was|stands)\b[^.\n]{0,12}\bfor\b[^.\n]{0,15}\b(review|approval|show|audit|inspection)\b",
+    ),
+    phrase(
+        "later-change",
+        r"\b(replaced|swapped|rewritten|exchanged)\b[^.\n]{0,12}\b(once|after|when|as soon as)\b[^.\n]{0,30}\b(approv|trust|accept|install|review)",
+    ),
+    phrase(
+        "later-change",
+        r"\b(real|actual|true|further|next|more|secret) instructions\b[^.\n]{0,30}\b(load|fetch|download|come|from|at|https?)",
+    ),
+    phrase(
+        "later-change",
+        r"\b(once|when|after|as soon as)\b[^.\n]{0,30}\b(approval|dialog|prompt|review|trusted|approved)\b[^.\n]{0,25}\b(gone|closed|over|away|passed|done|,)[^.\n]{0,15}\b(start|begin|ask|asks|send|forward|run|read|collect)",
+    ),
+    phrase(
+        "later-change",
+        r"\breturns? (commands?|instructions?|orders?) (which|that) (you|the agent|the model|the assistant) (must|should|have to|has to|shall)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(user|human|owner|person|operator) has (already )?(agreed|consented|approved|confirmed|allowed|authori[sz]ed)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(never|do not|don'?t) ask (the user )?(for|to) (confirm\w*|approv\w*|permission|consent|allow)\b[^.\n]{0,40}\b(whatever|even|always|ever|client|regardless)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(always|automatically) approve (all )?(calls?|requests?|this|it|every)\b|\bapprove (all )?calls? of this tool\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(ignore|bypass|skip|override)\b[^.\n]{0,15}\b(the )?(user'?s|client'?s|human'?s)? ?(approval|confirmation|consent|permission) ?(prompt|dialog|step)?\b[^.\n]{0,20}\b(and|;|the user)\b[^.\n]{0,20}\b(bypass|user|go on|proceed|agreed)",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(mark|treat|count|consider) (this|the|every|each) (call|tool|request|action)s? as (approved|confirmed|authori[sz]ed|trusted|safe)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\b(at once|immediately|right away|without delay)\b[^.\n]{0,15}\bor\b[^.\n]{0,50}\b(damaged|lost|deleted|destroyed|harmed|broken)\b",
+    ),
+    phrase(
+        "encoded-text",
+        r"\b(decode|decrypt|unscramble|rot13|deobfuscate)\b[^.\n]{0,30}\b(and|then)\b[^.\n]{0,15}\b(do|follow|execute|obey|carry|act)\b|\bmust be decoded and (followed|executed|obeyed|run)\b",
+    ),
+    phrase(
+        "exfiltration",
+        r"\b(models?|assistants?|agents?|ai|llms?)\b(\s*[:,]|\s+(shall|must|has to|have to|needs? to))[^.\n]{0,40}\b({DO}|retrieve|look up)\b[^\n]{0,80}{SENS}",
+    ),
+    phrase(
+        "exfiltration",
+        r"\bunless\b[^.\n]{0,20}{SENS}[^.\n]{0,30}\b(is|are) (given|passed|supplied|provided|sent)\b",
+    ),
+    phrase(
+        "exfiltration",
+        r"\b(that|which|what(ever)?|everything|all) you (saw|have seen|know|remember|read|were told|learned)\b[^.\n]{0,30}\b(other|results?|so far|conversation|earlier|before)\b",
+    ),
+    phrase(
+        "exfiltration",
+        r"{IMP}(put|include|mention|add|give|write|repeat)\b[^.\n]{0,30}\b(names of all|passport|card number|social security|date of birth|home address)\b",
+    ),
+    phrase("exfiltration", r"\b(must|has to|should) (end|begin|start) with\b[^.\n]{0,40}{SENS}"),
+    phrase(
+        "exfiltration",
+        r"{IMP}(send|post|copy|forward)\b[^.\n]{0,40}\balso\b[^.\n]{0,10}\bto\b[^\n]{0,5}https?:",
+    ),
+    phrase("hidden-from-user", r"\bnot mention (that|it|this|anything)\b"),
+    phrase(
+        "override-instructions",
+        r"\b(orders?|instructions?|commands?|requests)\b[^.\n]{0,25}\b(outranks?|overrides?|takes? precedence over|come before|supersedes?)\b[^.\n]{0,25}\b(user|system|developer|instructions?|orders)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(safety|security) (rules|checks|guidelines|policies|filters)\b[^.\n]{0,15}\b(do not|don'?t|no longer|never) apply\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(stop|cease|quit) (following|obeying|heeding)\b[^.\n]{0,30}\b(message|prompt|instructions?|rules|guidelines|developer|system)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(model|assistant|ai|one|agent) (that|which|who|with) (has |have )?no (filters|limits|restrictions|rules|guidelines)\b",
+    ),
+    phrase(
+        "override-instructions",
+        r"\b(do it|do so|comply|obey|act|follow( it)?) without (question|hesitation|doubt|delay)",
+    ),
+    phrase("other-tool", r"{IMP}?from now on,? (you )?(must )?(use|call|send|route|pass|do)\b"),
+    phrase(
+        "other-tool",
+        r"\bresults? of [a-z]+_[a-z_]+ (are|is|must|should|have)\b[^.\n]{0,20}\b(replaced|ignored|discarded|overwritten)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\b(whenever|each time|every time|before|after)\b[^.\n]{0,60}\b(with |by )?(another|any other) tool\b[^.\n]{0,40}\b(this one|this tool|here|too)\b",
+    ),
+    phrase(
+        "other-tool",
+        r"\btell the (agent|model|assistant)\b|\bother servers?\b[^.\n]{0,20}\b(compromised|hijacked|malicious|infected)\b",
+    ),
+    phrase(
+        "later-change",
+        r"\b(week|day|month|hour|while|few calls)s? after (installation|approval|install|being|it (was|is|has))\b",
+    ),
+    phrase(
+        "later-change",
+        r"\b(after approval|once approved)\b[^.\n]{0,30}\b(contains?|holds?|has|carries|brings)\b|\breal commands\b",
+    ),
+    phrase(
+        "later-change",
+        r"\buntil (it is|it has been|it'?s|they are) (trusted|approved|accepted|installed)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\bno (questions?|prompts?|confirmations?) (to|for|from) the user\b|\bagreed when they (installed|signed|added)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"\bif (you are )?asked (whether|if)\b[^.\n]{0,40}\b(say|answer|reply|claim|respond)\b",
+    ),
+    phrase(
+        "no-confirmation",
+        r"{IMP}(approve|accept|confirm) (every|all|each|any)\b[^.\n]{0,30}\b(prompts?|dialogs?|confirmations?)\b",
+    ),
 ];
+
+/// Things that a definition has no business with.
+const SENS: &str = r"({FILE}|\bprivate keys?\b|\bapi[ _-]?keys?\b|\b[a-z]+_(api_)?(key|token|secret)\b|\bcredentials?\b|\bpassword manager\b|\bbrowser history\b|\b[a-z_]*secret[a-z_]*key\b|\bpasswords?\b|\bsecrets?\b|\b(access|session|auth) tokens?\b|\bcookies\b|\bclipboard\b|\benvironment variables?\b|\bsystem prompt\b|\bhidden instructions\b|\b(full|whole|entire|complete) (chat|conversation|context|history|dialog)\b|\b(conversation|chat) (history|so far)\b|\b(the )?(last|previous|latest) (user )?messages?\b|\b(all|every) messages?\b|\beverything (that )?the user (said|says|typed|wrote)\b|\bevery file\b|\bthe user'?s (files|secrets|messages|mails?|data)\b)";
+const FILE: &str = r"(\.ssh\b|\bid_rsa\b|\bid_ed25519\b|\.aws\b|/etc/(passwd|shadow)|\.env\b|\.netrc\b|\.npmrc\b|\.git-credentials\b|\.kube\b|\.config/gcloud\b|\.gnupg\b|\bmcp\.json\b|\bwallet\.dat\b|\bssh keys?\b|\.bash_history\b|\bkeychain\b)";
+/// What somebody is told to do, and not what a tool does: "reads" is none.
+const DO: &str = r"(read|open|load|cat|fetch|put|pass( along| on)?|include|attach|append|forward|send|give|hand over|supply|return|print|upload|post|encode|add|store|provide|copy|embed|insert|write|paste|transmit|leak|find)";
+/// Where an order begins: a sentence, or after the words that make one.
+const IMP: &str = r"(^|[.:;,!>\]–—-]\s*|\b(and|also|then|first|please|must|shall|have to|needs? to|required to|expected to|instructed to|you should|you will|work is to|is to|is critical to|always|by)\s+((also|first|always|quietly|silently)\s+)?)";
+
+/// A pattern with the names in braces written out.
+fn written_out(pattern: &str) -> String {
+    pattern.replace("{IMP}", IMP).replace("{DO}", DO).replace("{SENS}", SENS).replace("{FILE}", FILE)
+}
+
+/// Keys and tokens of one's own are set up, not given away.
+const SET_UP: &str = r"(?i)\byour( own)?( \w+){0,2} (api )?(keys?|tokens?|credentials|password)\b";
+static IS_SET_UP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(SET_UP).ok());
 
 /// What a code means, for people.
 const EXPLANATIONS: &[(&str, &str)] = &[
@@ -178,6 +469,7 @@ const EXPLANATIONS: &[(&str, &str)] = &[
     ("exfiltration", "It asks that data be put where the server, or somebody else, gets it."),
     ("other-tool", "It gives orders about other tools, whose behaviour is not this one's business."),
     ("later-change", "It speaks of behaving differently once it has been approved."),
+    ("encoded-text", "An encoded piece that is to be decoded and obeyed."),
     ("no-confirmation", "It presses for acting without asking, or threatens if that is not done."),
 ];
 
@@ -185,10 +477,10 @@ const EXPLANATIONS: &[(&str, &str)] = &[
 const QUOTING: &str = r"(?i)\b(detects?|detection|scans?( \w+)? for|scanner|flags?|such as|for example|e\.g\.|examples?( of)?|only as|looks? for|identif(y|ies)|checks? for|prevents?|protects? against|redacts?|masks?|never (sends?|reads?|uploads?)|sanitiz|adds no|does not|security[- ]testing|gated rollout|legitimate|release note|blocks?|filters?|warns?)\b";
 
 static SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
-    RegexSetBuilder::new(PHRASES.iter().map(|phrase| phrase.pattern))
+    RegexSetBuilder::new(PHRASES.iter().map(|phrase| written_out(phrase.pattern)))
         .case_insensitive(true)
         .size_limit(64 << 20)
-        .dfa_size_limit(16 << 20)
+        .dfa_size_limit(64 << 20)
         .build()
         .ok()
 });
@@ -196,19 +488,19 @@ static EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {
     PHRASES
         .iter()
         .map(|phrase| {
-            RegexBuilder::new(phrase.pattern).case_insensitive(true).size_limit(16 << 20).build().ok()
+            RegexBuilder::new(&written_out(phrase.pattern))
+                .case_insensitive(true)
+                .size_limit(64 << 20)
+                .build()
+                .ok()
         })
         .collect()
 });
 static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(QUOTING).ok());
 
-/// Words without any of which no phrase can be there: most texts are done with after this one look.
-const CUES: &str = r"(?i)ignore|disregard|forget|bypass|overrid|set aside|mode\b|system|without|reveal|treat|consider|regard|interpret|obey|follow|execute|comply|carry out|<\s*/?\s*[a-z|!]|\[\s*/?\s*[a-z]|note|message|instruction|directive|attention|hint|\{\{|do not|don'?t|never|must|should|avoid|refrain|silent|secret|covert|surrept|stealth|discreet|quiet|invisib|keep|\.ssh|id_rsa|id_ed|\.aws|/etc/|\.env|mcp\.json|claude_|\.netrc|\.npmrc|\.git-|\.kube|_history|\.gnupg|wallet|\.docker|key|cookie|password|credential|exfil|bcc|\bcc|forward|send|upload|append|include|embed|attach|before|whenever|each time|every time|modif|alter|change|hijack|intercept|redefin|shadow|supersede|replace|precedence|always|first|rerout|redirect|divert|rewrite|swap|stop|server|once|after|behave|acts?\b|looks?\b|appear|post-approval|activat|confirmation|approv|consent|permission|mandatory|failure|SYSTEM|ASSISTANT|ADMIN|hidden";
-static CUE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CUES).ok());
-
-pub(super) fn scan(text: &Text<'_>, _tool: &ToolDefinition<'_>, findings: &mut Vec<ScanFinding>) {
+pub(super) fn scan(text: &Text<'_>, findings: &mut Vec<ScanFinding>) {
     let plain = plain(text.text);
-    if plain.len() < 12 || CUE.as_ref().is_some_and(|cue| !cue.is_match(&plain)) {
+    if plain.len() < 12 {
         return;
     }
     let Some(set) = SET.as_ref() else { return };
@@ -257,7 +549,16 @@ fn is_quoted(text: &str, at: usize, code: &str) -> bool {
     let end = text[at..].find(['.', '\n']).map_or(text.len(), |end| at + end);
     let sentence = &text[start..end];
     let is_order = sentence.contains("obey") || sentence.contains("you must") || sentence.contains("always");
-    !is_order && QUOTED.as_ref().is_some_and(|quoted| quoted.is_match(sentence))
+    if code == "exfiltration" && IS_SET_UP.as_ref().is_some_and(|set_up| set_up.is_match(sentence)) {
+        return true;
+    }
+    // "The user does not have to know" says nothing of what the tool leaves alone.
+    let sentence = if code == "hidden-from-user" {
+        Cow::Owned(sentence.replace("does not", ""))
+    } else {
+        Cow::Borrowed(sentence)
+    };
+    !is_order && QUOTED.as_ref().is_some_and(|quoted| quoted.is_match(&sentence))
 }
 
 #[cfg(test)]
@@ -266,7 +567,7 @@ mod tests {
 
     #[test]
     fn every_phrase_compiles_and_is_explained() {
-        assert!(SET.is_some() && CUE.is_some() && QUOTED.is_some());
+        assert!(SET.is_some() && IS_SET_UP.is_some() && QUOTED.is_some());
         for (phrase, each) in PHRASES.iter().zip(EACH.iter()) {
             assert!(each.is_some(), "{}", phrase.pattern);
             assert!(EXPLANATIONS.iter().any(|(code, _)| *code == phrase.code), "{}", phrase.code);
