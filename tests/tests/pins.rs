@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use callgate_controls::allowance::{self, What};
-use callgate_controls::pin::{self, Accepted};
+use callgate_controls::pin::{self, PinKind};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_tests::gate::{Bench, SERVER};
@@ -111,7 +111,7 @@ impl World {
     /// Accepts what a person would be shown now.
     fn accept(&self) {
         let pins = pin::read(&self.home, SERVER).unwrap().unwrap();
-        let shown: Vec<_> = pins.waiting().map(|one| (one.tool.to_owned(), one.digest)).collect();
+        let shown: Vec<_> = pins.waiting().map(|one| (one.kind, one.name.to_owned(), one.digest)).collect();
         assert!(!pin::accept(&self.home, SERVER, &shown).unwrap().is_empty());
     }
 
@@ -311,7 +311,7 @@ fn what_is_given_up_is_learned_again_in_the_same_session() {
     world.session.line_with("list_changed").unwrap();
     world.list();
     world.pinned("an equal list is learned again", |pins| !pins.is_open() && pins.tools.contains_key("safe"));
-    assert!(matches!(pin::accepted(&world.home, SERVER), Accepted::Tools(_)));
+    assert!(pin::accepted(&world.home, SERVER).of(PinKind::Tool).is_some());
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn what_changed_again_while_a_person_looked_is_not_accepted() {
     world.list();
     world.waits(1);
     let pins = pin::read(&world.home, SERVER).unwrap().unwrap();
-    let shown: Vec<_> = pins.waiting().map(|one| (one.tool.to_owned(), one.digest)).collect();
+    let shown: Vec<_> = pins.waiting().map(|one| (one.kind, one.name.to_owned(), one.digest)).collect();
     world.list();
     world.waits(2);
     assert_eq!(pin::accept(&world.home, SERVER, &shown).unwrap(), ["safe"]);

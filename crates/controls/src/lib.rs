@@ -22,6 +22,7 @@ pub mod pin;
 mod prepare;
 pub mod settings;
 pub mod sqlite;
+pub mod vendor_keys;
 pub mod wal;
 
 pub use files::Disk;

@@ -1,10 +1,13 @@
-//! Pinned definitions: what servers say of their tools otherwise than was accepted, shown word by word, and accepted.
+//! Pinned definitions: what servers say of themselves otherwise than was accepted, shown word by word, and accepted; what they
+//! list no more, removed.
 //!
 //! What a person accepts is what they were shown, by its digest: what came while they looked is not.
 
+mod members;
+
 use std::path::Path;
 
-use callgate_controls::pin::{self, Pins, Waiting};
+use callgate_controls::pin::{self, PinKind, Pins, Shown, Waiting};
 use callgate_home::Home;
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::{Pin, Policy};
@@ -15,7 +18,9 @@ use serde_json::Value;
 
 use crate::acts::Plan;
 use crate::change::CurrentPolicy;
-use crate::view::{Answer, DiffKind, DiffPart, Done, PinView, PinsView, ShownDefinition};
+use crate::view::{
+    Answer, DiffKind, DiffPart, Done, GoneView, PinView, PinnedThing, PinsView, ShownDefinition, ShownGone,
+};
 use crate::{Desk, DeskError};
 
 /// Of what two definitions have in common, no more is shown before and after what differs.
@@ -31,7 +36,8 @@ impl Desk {
             Err(error) => {
                 let server = named_by(&self.home, &path)?;
                 let (pin, problem) = (self.pin_word(&server), Some(error.to_string()));
-                Some(PinsView { server, tools: 0, pin, problem, open: false, waiting: Vec::new() })
+                let (waiting, gone, members) = (Vec::new(), Vec::new(), Vec::new());
+                Some(PinsView { server, tools: 0, pin, problem, open: false, waiting, gone, members })
             }
         });
         let found: Vec<PinsView> =
@@ -53,6 +59,8 @@ impl Desk {
             problem: None,
             open: pins.is_open(),
             waiting: pins.waiting().map(|one| pin_view(&one)).collect(),
+            gone: pins.gone().map(|(kind, name, since_ms)| gone_view(kind, name, since_ms)).collect(),
+            members: members::of(pins),
         }
     }
 
@@ -70,24 +78,43 @@ impl Desk {
         if let Some(problem) = &view.problem {
             return Err(unreadable(server, problem));
         }
-        let is_shown =
-            |one: &&PinView| shown.iter().any(|shown| shown.tool == one.tool && shown.digest == one.digest);
+        let is_shown = |one: &&PinView| {
+            let same = |shown: &ShownDefinition| {
+                shown.thing == one.thing && shown.tool == one.tool && shown.digest == one.digest
+            };
+            shown.iter().any(same)
+        };
         let meant: Vec<&PinView> = view.waiting.iter().filter(is_shown).collect();
         if meant.is_empty() {
             return Ok(nothing_new(server));
         }
-        let digests: Option<Vec<(String, Digest)>> =
-            meant.iter().map(|one| Some((one.tool.clone(), Digest::from_hex(&one.digest)?))).collect();
+        let shown_of =
+            |one: &&PinView| Some((one.thing.into(), one.tool.clone(), Digest::from_hex(&one.digest)?));
+        let shown: Option<Vec<Shown>> = meant.iter().map(shown_of).collect();
         let shown =
-            digests.ok_or_else(|| DeskError::BadInput("that is no digest of a definition".to_owned()))?;
-        let what = tools(&meant);
+            shown.ok_or_else(|| DeskError::BadInput("that is no digest of a definition".to_owned()))?;
+        let what = things(&meant);
         let words = format!("Accept what {} says of {what} now?", name(server));
-        let loosened = match view.pin.as_str() {
-            "enforce" if meant.iter().any(|one| !one.is_new) => {
-                vec![format!("{}: listed again, and their calls are judged by the rules", tools(&meant))]
+        let mut loosened = Vec::new();
+        if view.pin == "enforce" {
+            let changed = meant.iter().filter(|one| !one.is_new);
+            let (programs, others): (Vec<&PinView>, Vec<&PinView>) =
+                changed.partition(|one| one.thing == PinnedThing::Program);
+            if !programs.is_empty() {
+                let words = format!(
+                    "{}: its tools are listed again, and their calls are judged by the rules",
+                    name(server)
+                );
+                loosened.push(words);
             }
-            _ => Vec::new(),
-        };
+            if !others.is_empty() {
+                let words = match others.iter().all(|one| one.thing == PinnedThing::Tool) {
+                    true => "listed again, and their calls are judged by the rules",
+                    false => "no longer kept from clients",
+                };
+                loosened.push(format!("{}: {words}", things(&others)));
+            }
+        }
         let plan = Plan::Accept { server: server.to_owned(), shown, what };
         self.ask(words, loosened, plan).map(Answer::Ask)
     }
@@ -103,12 +130,7 @@ impl Desk {
     }
 
     /// After a yes.
-    pub(crate) fn accept(
-        &self,
-        server: &str,
-        shown: &[(String, Digest)],
-        what: &str,
-    ) -> Result<Done, DeskError> {
+    pub(crate) fn accept(&self, server: &str, shown: &[Shown], what: &str) -> Result<Done, DeskError> {
         // On record first: what cannot be recorded is not accepted.
         self.note_pins(server, &format!("accept what server {} says of {what} now", name(server)))?;
         let done = pin::accept(&self.home, server, shown)?;
@@ -139,6 +161,43 @@ impl Desk {
         Ok(Done::said(words, Some(server)))
     }
 
+    pub(crate) fn ask_to_remove_pins(&self, server: &str, gone: &[ShownGone]) -> Result<Answer, DeskError> {
+        let view = self.pins(Some(server))?.into_iter().next();
+        let known = view.map(|view| view.gone).unwrap_or_default();
+        let is_meant =
+            |one: &&GoneView| gone.iter().any(|shown| shown.thing == one.thing && shown.tool == one.tool);
+        let meant: Vec<&GoneView> = known.iter().filter(is_meant).collect();
+        if meant.is_empty() {
+            let words =
+                format!("Nothing to change: {} lists what you named, or it is not pinned", name(server));
+            return Ok(Answer::Done(Done::said(words, Some(server))));
+        }
+        let what = list_of(meant.iter().map(|one| thing(one.thing, &one.tool)).collect());
+        let words =
+            format!("Remove what is accepted of {what}, which {} does not list any more?", name(server));
+        let loosened = vec![format!("{what}: accepted as new, whatever it is, if it is listed again")];
+        let gone = meant.iter().map(|one| (one.thing.into(), one.tool.clone())).collect();
+        self.ask(words, loosened, Plan::RemovePins { server: server.to_owned(), gone, what }).map(Answer::Ask)
+    }
+
+    pub(crate) fn remove_pins(
+        &self,
+        server: &str,
+        gone: &[(PinKind, String)],
+        what: &str,
+    ) -> Result<Done, DeskError> {
+        let shown = name(server);
+        self.note_pins(
+            server,
+            &format!("remove what is accepted of {what} of server {shown}, listed no more"),
+        )?;
+        let words = match pin::remove(&self.home, server, gone)?.is_empty() {
+            true => format!("Nothing to change: {shown} lists {what} again"),
+            false => format!("Removed what was accepted of {what} of {shown}"),
+        };
+        Ok(Done::said(words, Some(server)))
+    }
+
     fn note_pins(&self, server: &str, words: &str) -> Result<(), DeskError> {
         let at = self.clock.now().wall_ms;
         record_event(&self.home, at, EventKind::Loosened, Some(server), Some(self.origin), words)
@@ -162,9 +221,20 @@ pub fn refused_by_pin(
     }
     match pin::read(home, server) {
         Err(error) => Some(format!("the definitions that you accepted cannot be read ({error})")),
-        Ok(pins) => pins?.tools.get(tool).filter(|pin| !pin.changed.is_empty()).map(|_| {
-            "its server describes it otherwise than you accepted, or did so lately: callgate pins".to_owned()
-        }),
+        Ok(pins) => {
+            let pins = pins?;
+            let changed = |kind, name: &str| {
+                pins.learned(kind).and_then(|all| all.get(name)).is_some_and(|pin| !pin.changed.is_empty())
+            };
+            if changed(PinKind::Tool, tool) {
+                let words =
+                    "its server describes it otherwise than you accepted, or did so lately: callgate pins";
+                return Some(words.to_owned());
+            }
+            changed(PinKind::Program, "program").then(|| {
+                "another program than you accepted runs under its server's name, or did so lately: callgate pins".to_owned()
+            })
+        }
     }
 }
 
@@ -194,8 +264,22 @@ fn nothing_new(server: &str) -> Answer {
     Answer::Done(Done::said(words, Some(server)))
 }
 
-fn tools(meant: &[&PinView]) -> String {
-    let mut names: Vec<String> = meant.iter().map(|one| name(&one.tool)).collect();
+fn things(meant: &[&PinView]) -> String {
+    list_of(meant.iter().map(|one| thing(one.thing, &one.tool)).collect())
+}
+
+/// What is pinned, in words.
+fn thing(thing: PinnedThing, tool: &str) -> String {
+    match thing {
+        PinnedThing::Tool => name(tool),
+        PinnedThing::Prompt => format!("the prompt {}", name(tool)),
+        PinnedThing::Instructions => "its instructions".to_owned(),
+        PinnedThing::Capability => format!("the capability {}", name(tool)),
+        PinnedThing::Program => "the program that runs".to_owned(),
+    }
+}
+
+fn list_of(mut names: Vec<String>) -> String {
     names.dedup();
     let more = names.len().saturating_sub(NAMED);
     names.truncate(NAMED);
@@ -203,10 +287,15 @@ fn tools(meant: &[&PinView]) -> String {
     format!("{}{rest}", names.join(", "))
 }
 
+fn gone_view(kind: PinKind, tool: &str, since_ms: i64) -> GoneView {
+    GoneView { thing: kind.into(), tool: tool.to_owned(), since_ms }
+}
+
 fn pin_view(one: &Waiting<'_>) -> PinView {
     let before = one.before.unwrap_or_default();
     PinView {
-        tool: one.tool.to_owned(),
+        thing: one.kind.into(),
+        tool: one.name.to_owned(),
         digest: one.digest.to_string(),
         is_new: one.before.is_none(),
         seen_ms: one.seen_ms,
@@ -241,6 +330,10 @@ fn shortened(text: String, follows: bool, leads: bool) -> String {
 
 fn laid_out(definition: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(definition) else { return definition.to_owned() };
+    // Instructions are a text and nothing else.
+    if let Value::String(text) = value {
+        return text;
+    }
     let mut lines: Vec<(String, String)> = Vec::new();
     lay_out(String::new(), &value, &mut lines);
     let place =

@@ -19,12 +19,12 @@ fn learn(place: &TestHome, at: i64, listed: &[&str]) {
         let name = if text.contains("new") { "new" } else { "safe" };
         (name, Raw::parse(text).unwrap())
     });
-    pin::learn(&place.home, &Masker::default(), "files", at, named).unwrap();
+    pin::learn(&place.home, &Masker::default(), "files", at, PinKind::Tool, named).unwrap();
 }
 
 fn shown(place: &TestHome) -> Vec<ShownDefinition> {
     let view = place.desk.pins(Some("files")).unwrap().remove(0);
-    let of = |one: PinView| ShownDefinition { tool: one.tool, digest: one.digest };
+    let of = |one: PinView| ShownDefinition { thing: one.thing, tool: one.tool, digest: one.digest };
     view.waiting.into_iter().map(of).collect()
 }
 

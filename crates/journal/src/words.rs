@@ -155,6 +155,12 @@ vocabulary! {
         LooseningRefused = "loosening_refused",
         /// A call was let through by an approval that nobody is on record for: somebody wrote it into the database.
         ForgedApproval = "forged_approval",
+        /// The server lists something no more that is pinned.
+        ToolGone = "tool_gone",
+        /// What a server said beside the protocol was taken out of what its client got.
+        MemberTakenOut = "member_taken_out",
+        /// Another program runs under the server's name than was accepted.
+        ProgramChanged = "program_changed",
     }
 }
 

@@ -67,6 +67,8 @@ pub(crate) struct Envelope {
     params: ParamSpans,
     /// `isError` in the result.
     is_error: Span,
+    /// `_meta` in params or result.
+    meta: Span,
     param_look_alike: Option<&'static str>,
 }
 
@@ -77,6 +79,7 @@ enum Param {
     Task,
     State,
     Responses,
+    Meta,
     /// Of a result.
     IsError,
 }
@@ -116,6 +119,7 @@ impl Sink for Envelope {
                 Param::Task => &mut self.params.task,
                 Param::State => &mut self.params.state,
                 Param::Responses => &mut self.params.responses,
+                Param::Meta => &mut self.meta,
                 Param::IsError => &mut self.is_error,
             };
             *slot = Some(span);
@@ -134,6 +138,7 @@ impl Envelope {
             param: None,
             params: ParamSpans::default(),
             is_error: None,
+            meta: None,
             param_look_alike: None,
         }
     }
@@ -166,6 +171,7 @@ impl Envelope {
                 "task" => Some(Param::Task),
                 STATE => Some(Param::State),
                 RESPONSES => Some(Param::Responses),
+                "_meta" => Some(Param::Meta),
                 _ => {
                     if let Some(reserved) = param_look_alike(key) {
                         self.param_look_alike = Some(reserved);
@@ -174,7 +180,11 @@ impl Envelope {
                 }
             };
         } else if self.slot == Slot::Result {
-            self.param = (key == "isError").then_some(Param::IsError);
+            self.param = match key {
+                "isError" => Some(Param::IsError),
+                "_meta" => Some(Param::Meta),
+                _ => None,
+            };
         }
     }
 
@@ -189,6 +199,11 @@ impl Envelope {
     /// Where the outcome of a response stands in its text.
     pub(crate) fn outcome_span(&self) -> Range<usize> {
         self.spans[Slot::Result as usize].clone().or(self.spans[Slot::Error as usize].clone()).unwrap_or(0..0)
+    }
+
+    /// Where the `_meta` of a result, or of params, stands in the text.
+    pub(crate) fn meta_span(&self) -> Option<Range<usize>> {
+        self.meta.clone()
     }
 
     pub(crate) fn tool_failed(&self, text: &str) -> bool {

@@ -20,6 +20,7 @@ pub mod method;
 pub mod target;
 pub mod tools;
 pub mod unknown;
+pub mod vendor;
 
 mod cause;
 mod envelope;

@@ -192,6 +192,19 @@ pub(crate) fn entries(list: List, result: Raw<'_>) -> Result<Items<'_>, ListFaul
     found
 }
 
+/// Every entry that a client could see, by its key: those that [`page`] keeps when nothing is hidden.
+pub fn definitions(list: List, result: Raw<'_>) -> Result<Vec<(Cow<'_, str>, Raw<'_>)>, ListFault> {
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    for entry in entries(list, result)? {
+        let key = plain_key(&mut entry.members(), list.key());
+        if let Some(key) = key.filter(|key| seen.insert(key.clone())) {
+            found.push((key, entry));
+        }
+    }
+    Ok(found)
+}
+
 struct Sorted {
     /// Places of the entries that stay, in the text of the result. Neighbours are one span.
     kept: Vec<Range<usize>>,

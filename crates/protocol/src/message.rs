@@ -41,6 +41,7 @@ pub struct Message<'a> {
     safe: bool,
     parts: Parts<'a>,
     outcome: Range<usize>,
+    meta: Option<Range<usize>>,
     tool_failed: bool,
 }
 
@@ -125,6 +126,7 @@ fn one(side: Side, text: &str, safe: bool) -> Result<Message<'_>, Malformed> {
             safe,
             parts: envelope.call_parts(text),
             outcome: envelope.outcome_span(),
+            meta: envelope.meta_span(),
             tool_failed: envelope.tool_failed(text),
         }),
         Err(cause) => {
@@ -196,6 +198,19 @@ impl<'a> Message<'a> {
         self.with(&(start..start + own.lexeme().len()), id.to_lexeme().as_bytes())
     }
 
+    /// The `_meta` of its params or its result. Found when it was read: to ask for it costs nothing, however long it is.
+    pub fn meta(&self) -> Option<Raw<'a>> {
+        self.meta.clone().map(|span| Raw::checked(&self.text[span]))
+    }
+
+    /// The message with another `_meta`, where it has one, without LF; everything else as in [`wire`](Message::wire).
+    pub fn with_meta(&self, value: &str) -> Vec<u8> {
+        match &self.meta {
+            Some(span) => self.with(span, value.as_bytes()),
+            None => self.wire().into_owned(),
+        }
+    }
+
     fn with(&self, span: &Range<usize>, value: &[u8]) -> Vec<u8> {
         let text = self.text.as_bytes();
         // With room for the LF.
@@ -259,6 +274,36 @@ impl<'a> Message<'a> {
             Body::Request { id, .. } => Answer::To(id.as_key()),
             Body::Notification { .. } => Answer::Nobody,
             Body::Response { id, .. } => Answer::Settles(id.as_key()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod meta_tests {
+    use super::*;
+
+    #[test]
+    fn only_the_meta_of_params_or_result_is_found_and_exchanged() {
+        for (line, found, other) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"_meta":{"a":1}}],"\u005fmeta":{"b":1e0},"n":1.50}}"#,
+                Some(r#"{"b":1e0}"#),
+                r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"_meta":{"a":1}}],"\u005fmeta":{},"n":1.50}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"n","params":{"_meta":{"c":1}}}"#,
+                Some(r#"{"c":1}"#),
+                r#"{"jsonrpc":"2.0","method":"n","params":{"_meta":{}}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"_meta":1}"#,
+                None,
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"_meta":1}"#,
+            ),
+        ] {
+            let Incoming::One(message) = read(Side::Server, line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(message.meta().map(Raw::text), found, "{line}");
+            assert_eq!(String::from_utf8_lossy(&message.with_meta("{}")), other);
         }
     }
 }

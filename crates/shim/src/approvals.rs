@@ -141,6 +141,11 @@ impl Approvals {
         }
     }
 
+    /// What is started under the server's name.
+    pub(crate) fn identity(&self) -> &ServerIdentity {
+        &self.identity
+    }
+
     fn store(&self) -> MutexGuard<'_, approval::Approvals> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }

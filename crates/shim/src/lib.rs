@@ -13,6 +13,7 @@ mod checker;
 mod client;
 mod client_questions;
 mod codegen_tracker;
+mod definitions;
 mod diagnosis;
 mod exit;
 mod failed_start;
@@ -46,6 +47,7 @@ mod stdio;
 mod tool_cache;
 mod tree_record;
 mod unknown_answers;
+mod vendor_members;
 pub mod wording;
 
 pub use checker::COMMAND as CHECK_ARGUMENTS;

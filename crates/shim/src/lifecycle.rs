@@ -10,6 +10,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -132,13 +133,20 @@ impl Session {
             ServerPhase::Serving => self.next_look(),
             ServerPhase::Resting | ServerPhase::Stopped | ServerPhase::Down => None,
         };
-        phase.into_iter().chain(self.next_cancelled()).min()
+        phase.into_iter().chain(self.next_cancelled()).chain(self.list_at).min()
     }
 
     /// Does what is due.
     pub(crate) fn due(&mut self) -> Option<SessionExit> {
         let now = Instant::now();
         self.finish_cancelled(now);
+        if self.list_at.is_some_and(|at| now >= at) {
+            self.list_at = None;
+            self.relay.list_due.store(false, Ordering::Relaxed);
+            if matches!(self.phase, ServerPhase::Serving) {
+                self.relay.list_unasked();
+            }
+        }
         match &self.phase {
             ServerPhase::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
             ServerPhase::Serving => self.look_after(now),

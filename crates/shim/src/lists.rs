@@ -4,6 +4,7 @@
 //! call when the server is back. It gets what there was, held against the rules of this moment; that the server does not run,
 //! its calls are told.
 
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,9 +13,10 @@ use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::input::input_requests;
 use callgate_protocol::json::Raw;
-use callgate_protocol::lists::{self, Filtered, List, Page};
+use callgate_protocol::lists::{self, Filtered, List, Page, definitions};
 use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
 use callgate_protocol::unknown::Thing;
+use rustc_hash::FxBuildHasher;
 
 use crate::relay::Relay;
 use crate::tool_cache::{ListStamp, Requester};
@@ -38,6 +40,8 @@ struct Last {
     pages: Vec<(Option<String>, Arc<str>)>,
     /// How many changes there had been when the first page came.
     at: u64,
+    /// What was learned of it last, told by its hash.
+    given: Option<u64>,
     /// The client asked in vain: it is to ask again when there is a server.
     owed: bool,
 }
@@ -135,6 +139,23 @@ impl LastLists {
         None
     }
 
+    /// Every prompt that the server listed, with its definition, if it has listed all and this was not given before.
+    pub(crate) fn whole_prompts(&self) -> Option<Vec<(String, String)>> {
+        self.entries(List::Prompts)?;
+        let mut last = self.last(List::Prompts);
+        let mark = FxBuildHasher.hash_one(&last.pages);
+        if last.given.replace(mark) == Some(mark) {
+            return None;
+        }
+        let mut all = Vec::new();
+        for (_, page) in &last.pages {
+            let listed = Raw::parse(page).ok().and_then(|page| definitions(List::Prompts, page).ok());
+            let listed = listed.unwrap_or_default().into_iter();
+            all.extend(listed.map(|(name, text)| (name.into_owned(), text.text().to_owned())));
+        }
+        Some(all)
+    }
+
     /// The client was told that there is none.
     pub(crate) fn owe(&self, list: List) {
         self.last(list).owed = true;
@@ -184,7 +205,7 @@ impl Relay {
         let observing = rules.observing(&client);
         let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
         let kept_back = self.kept_back(list, result, &rules);
-        let page = lists::page(list, result, |name| match list {
+        let mut page = lists::page(list, result, |name| match list {
             List::Tools => {
                 let hidden = || rules.policy.is_hidden(&client, name);
                 (observing || !hidden() || rules.allows_for_a_while(&client, name))
@@ -193,8 +214,11 @@ impl Relay {
             }
             List::Resources => listed(Listing::Resources, name),
             List::ResourceTemplates => listed(Listing::Templates, name),
-            List::Prompts => listed(Listing::Prompts, name),
+            List::Prompts => listed(Listing::Prompts, name) && !kept_back.contains(name),
         });
+        let filtered = std::mem::replace(&mut page.filtered, Filtered::Unchanged);
+        page.filtered = self.strip_list(list, &rules, result, filtered);
+        // Ours come after the server's have gone.
         if list == List::Tools { self.with_marks(result, page, &rules, &client) } else { page }
     }
 
@@ -206,6 +230,9 @@ impl Relay {
         let asks_nothing = || input_requests(*result).is_ok_and(|requests| requests.is_empty());
         if !matches!(page.filtered, Filtered::Unusable(_)) && asks_nothing() {
             self.lists.keep(*list, cursor, *result, *changes);
+        }
+        if *list == List::Prompts {
+            self.learn_prompts();
         }
         if *list == List::Tools {
             self.tools.page(Requester::Client, cursor.is_none(), (*result, page), *at);

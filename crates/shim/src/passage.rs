@@ -237,6 +237,7 @@ impl<'r> Passage<'r> {
                 relay.handshake.opened(request.request.params);
                 RequestKind::Initialize
             }
+            None if method == "server/discover" => RequestKind::Discover,
             None => RequestKind::Other,
         };
         self.enter(request, PendingRequest::new(what), None);
@@ -325,6 +326,7 @@ impl<'r> Passage<'r> {
         if method == "notifications/initialized" {
             // Before the server can have it: a server that is started again gets it from us, if not from here.
             self.relay.handshake.initialized();
+            self.relay.may_list_soon();
         }
         if is_starting {
             // It was waited for long enough, and what is said before a handshake may end a server.

@@ -26,6 +26,7 @@ use crate::approvals::Approvals;
 use crate::call_timeout::{CallTimeout, call_timeout};
 use crate::client_questions::ClientQuestions;
 use crate::codegen_tracker::CodegenTracker;
+use crate::definitions::DefinitionStore;
 use crate::handshake::Handshake;
 use crate::held::HeldRequests;
 use crate::lists::LastLists;
@@ -38,6 +39,7 @@ use crate::server_requests::{ServerRequest, ServerRequests};
 use crate::stdio;
 use crate::tool_cache::ToolCache;
 use crate::unknown_answers::UnknownAnswers;
+use crate::vendor_members::VendorMembers;
 
 /// Noise lines that get a row each; the rest is counted.
 const NOISE_ROWS: u32 = 20;
@@ -66,6 +68,8 @@ pub(crate) enum News {
     Definitions(PinNews),
     /// A client wants a server that was ended by its limits.
     Wanted,
+    /// The server's tools may not be known: if the client does not ask for them, the gate does.
+    ListDue,
     /// The policy is another one.
     Rules,
     /// A person wants the server to be stopped, started, started again.
@@ -99,11 +103,17 @@ pub(crate) struct Relay {
     /// The client has seen a list of tools, so it wants to hear when the list changes.
     pub(crate) listed: AtomicBool,
     pub(crate) noise: Noise,
+    /// The main thread knows that a list may be due.
+    pub(crate) list_due: AtomicBool,
     /// What the server listed last.
     pub(crate) lists: LastLists,
     /// What the server says its tools are.
     pub(crate) tools: ToolCache,
     pub(crate) pins: SessionPins,
+    /// Where what the server says of itself is written down.
+    pub(crate) definitions: DefinitionStore,
+    /// What the client did not get of it.
+    pub(crate) vendor_members: VendorMembers,
     /// How the server answers calls of tools that it does not have.
     pub(crate) unknown_answers: UnknownAnswers,
     /// For digests of refused calls; without one, no single call can be allowed.
@@ -144,6 +154,13 @@ impl Relay {
     /// How long a call of this client may take, by these rules.
     pub(crate) fn call_timeout(&self, rules: &Rules) -> Option<CallTimeout> {
         call_timeout(rules.policy.process(), &self.client.name())
+    }
+
+    /// The client is ready, or the server says that its tools are others: if nobody asks for them soon, the gate will.
+    pub(crate) fn may_list_soon(&self) {
+        if !self.list_due.swap(true, Ordering::Relaxed) {
+            self.tell(News::ListDue);
+        }
     }
 
     /// Asks the server for its tools, for our own use. False when it cannot be asked.
@@ -274,6 +291,20 @@ impl Relay {
                 event(EventKind::DefinitionAccepted, "whatever the server lists next counts as accepted");
                 self.pins.release();
                 self.tools.relearn();
+                self.tell_list_changed();
+            }
+            Change::LetThrough { now, no_more } => {
+                self.vendor_members.forget_told();
+                if !now.is_empty() {
+                    let text =
+                        format!("let through to clients of this server from now on: {}", pins::names(now));
+                    event(EventKind::DefinitionAccepted, &text);
+                }
+                if !no_more.is_empty() {
+                    let text =
+                        format!("let through to clients of this server no more: {}", pins::names(no_more));
+                    event(EventKind::DefinitionAccepted, &text);
+                }
                 self.tell_list_changed();
             }
             Change::PinsLost(reason) => {

@@ -108,6 +108,11 @@ pub enum Change {
     Pins(Vec<String>),
     /// A person gave up what was accepted.
     PinsForgotten,
+    /// Other vendor members of the server pass than before.
+    LetThrough {
+        now: Vec<String>,
+        no_more: Vec<String>,
+    },
     /// The file with what is accepted went under a running session, or cannot be read any more.
     PinsLost(String),
     /// It cannot be read, and never could in this session.
@@ -364,7 +369,7 @@ impl RuleSource {
             return;
         }
         let first = seen.pins == FileStamp::Unseen;
-        let held = matches!(*seen.rules.pins, Accepted::Tools(_));
+        let held = seen.rules.pins.holds_any();
         if stamp == FileStamp::Missing && held {
             // Looked at again until it is there.
             seen.pins = FileStamp::Deleted;
@@ -372,9 +377,9 @@ impl RuleSource {
             return seen.lose_pins(format!("{} was removed, and is put back", path.display()), held);
         }
         let read = pin::accepted(&self.home, &self.server);
-        if let Accepted::Unreadable(reason) = &read {
+        if let Some(reason) = read.unreadable() {
             seen.pins = FileStamp::Unread;
-            seen.lose_pins(reason.clone(), held);
+            seen.lose_pins(reason.to_owned(), held);
             if held {
                 return;
             }
@@ -383,18 +388,34 @@ impl RuleSource {
             (seen.pins, seen.told_pins) = (stamp, None);
         }
         if !first {
-            let tools = seen.rules.pins.otherwise_in(&read);
-            match (&*seen.rules.pins, &read) {
-                (Accepted::Tools(_), Accepted::Unpinned) => seen.changes.push(Change::PinsForgotten),
-                (Accepted::Tools(_), _) if !tools.is_empty() => seen.changes.push(Change::Pins(tools)),
-                (Accepted::Unreadable(_), Accepted::Tools(_)) => seen.changes.push(Change::Pins(Vec::new())),
-                (Accepted::Unreadable(_), Accepted::Unpinned) => seen.changes.push(Change::PinsForgotten),
-                (Accepted::Unpinned, Accepted::Unreadable(_)) => seen.changes.push(Change::Pins(Vec::new())),
-                _ => {}
-            }
+            let before = seen.rules.pins.clone();
+            seen.changes.extend(change_of_pins(&before, &read));
+            seen.changes.extend(change_of_members(&before, &read));
         }
         seen.rules.pins = Arc::new(read);
     }
+}
+
+/// What is accepted otherwise than before; none, if the server only said more.
+fn change_of_pins(before: &Accepted, now: &Accepted) -> Option<Change> {
+    let (held, was_unreadable) = (before.holds_any(), before.unreadable().is_some());
+    if now.unreadable().is_some() {
+        return (!was_unreadable).then(|| Change::Pins(Vec::new()));
+    }
+    if (held || was_unreadable) && !now.holds_any() {
+        return Some(Change::PinsForgotten);
+    }
+    let names = before.otherwise_in(now);
+    (was_unreadable || !names.is_empty()).then_some(Change::Pins(names))
+}
+
+/// What passes beside the protocol and did not, or the other way round.
+fn change_of_members(before: &Accepted, now: &Accepted) -> Option<Change> {
+    let beyond = |one: &Accepted, other: &Accepted| -> Vec<String> {
+        one.let_through().difference(other.let_through()).cloned().collect()
+    };
+    let (more, fewer) = (beyond(now, before), beyond(before, now));
+    (!more.is_empty() || !fewer.is_empty()).then_some(Change::LetThrough { now: more, no_more: fewer })
 }
 
 impl Seen {

@@ -133,7 +133,10 @@ impl<'r> FromServer<'r> {
         place: Option<LineSpan>,
     ) {
         match method {
-            "notifications/tools/list_changed" => self.relay.tools.outdated(),
+            "notifications/tools/list_changed" => {
+                self.relay.tools.outdated();
+                self.relay.may_list_soon();
+            }
             "notifications/resources/list_changed" | "notifications/prompts/list_changed" => {
                 self.relay.lists.outdated();
             }
@@ -156,8 +159,8 @@ impl<'r> FromServer<'r> {
         // News of a task may ask the client for something, as results may. It gets no answer, so it is only kept back.
         let task = params.filter(|_| method.starts_with("notifications/tasks"));
         match task.map_or(Ok(()), |params| self.requests_in_task(params)) {
-            Ok(()) => out.deliver(message, place),
-            Err(_) => out.skip(place),
+            Ok(()) if self.relay.withheld_capability(method).is_none() => self.deliver(out, message, place),
+            Ok(()) | Err(_) => out.skip(place),
         }
     }
 

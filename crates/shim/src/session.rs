@@ -8,27 +8,29 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::{Disk, catalogue, pin};
+use callgate_controls::pin::PinKind;
+use callgate_controls::{Disk, catalogue};
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
 use callgate_journal::{Journal, SessionInfo};
 use callgate_logging::{Log, Program};
 use callgate_protocol::json::Raw;
-use callgate_redaction::{Masker, secret_values};
+use callgate_redaction::secret_values;
 use callgate_secrets::Secret;
 use callgate_supervise::{Grace, Keeper, Launch, Pipes, Server};
-use tracing::{error, info, warn};
+use tracing::{error, info};
 
 use crate::approvals::Approvals;
 use crate::backoff::Backoff;
 use crate::client::FromClient;
 use crate::client_questions::ClientQuestions;
 use crate::codegen_tracker::CodegenTracker;
+use crate::definitions::DefinitionStore;
 use crate::failed_start::refuse_all;
 use crate::handshake::Handshake;
 use crate::health::Health;
@@ -45,9 +47,10 @@ use crate::secrets::OpenKeychain;
 use crate::server_identity::ServerIdentity;
 use crate::server_requests::ServerRequests;
 use crate::stderr::StderrTee;
-use crate::tool_cache::{ListSink, ListedTool, ToolCache};
+use crate::tool_cache::{LIST_WAIT, ListSink, ListedTool, ToolCache};
 use crate::tree_record::{self, TreeRecord};
 use crate::unknown_answers::UnknownAnswers;
+use crate::vendor_members::VendorMembers;
 use crate::{checker, file_watch, program, secrets, stdio};
 
 /// How long the two signs of a server's end (its output closes, the keeper reports) may lie apart.
@@ -140,6 +143,8 @@ pub(crate) struct Session {
     pub(crate) health: Health,
     /// Calls that a person cancelled, and when the client is answered if the server does not.
     pub(crate) cancelling: Vec<(Instant, CallId)>,
+    /// When the gate asks for the server's tools, if nobody has by then.
+    pub(crate) list_at: Option<Instant>,
 }
 
 impl Session {
@@ -191,10 +196,13 @@ impl Session {
             let tell = tell.clone();
             move || drop(tell.send(News::ToolsDiffer))
         };
-        let sink = ListSink {
-            keep: keep_lists(&home, &name, masker.clone(), tell.clone()),
-            differs: Arc::new(differs),
+        let definitions = DefinitionStore {
+            home: home.clone(),
+            server: name.clone(),
+            masker: masker.clone(),
+            tell: tell.clone(),
         };
+        let sink = ListSink { keep: keep_lists(definitions.clone()), differs: Arc::new(differs) };
         let relay = Arc::new(Relay {
             rule_source,
             journal,
@@ -210,10 +218,13 @@ impl Session {
             client: ClientName::new(client.as_deref()),
             parent: OnceLock::new(),
             listed: AtomicBool::new(false),
+            list_due: AtomicBool::new(false),
             noise: Noise::default(),
             lists: LastLists::default(),
             tools: ToolCache::new(sink, checker::start),
             pins: SessionPins::default(),
+            definitions,
+            vendor_members: VendorMembers::default(),
             unknown_answers: UnknownAnswers::new(home.clone(), &name, masker.clone()),
             seal: Seal::of(&home).ok(),
             files: Disk::new(),
@@ -222,6 +233,8 @@ impl Session {
             own_requests: AtomicU32::new(1),
         });
         changes.iter().for_each(|change| relay.note(change));
+        // Before it could be exchanged, as far as that can be.
+        relay.learn_program();
         let keeper = Arc::new(keeper);
         let tree = TreeRecord::new(&home, &info, began_ms, keeper.id(), masker.clone());
         let tee = StderrTee::new(&home, &name, session, masker)?;
@@ -250,6 +263,7 @@ impl Session {
             turn: None,
             health: Health::new(),
             cancelling: Vec::new(),
+            list_at: None,
         })
     }
 
@@ -285,6 +299,10 @@ impl Session {
                 }
                 Some(News::Definitions(news)) => {
                     self.relay.definitions_differ(news);
+                    None
+                }
+                Some(News::ListDue) => {
+                    self.list_at.get_or_insert_with(|| Instant::now() + LIST_WAIT);
                     None
                 }
                 Some(News::Wanted) => {
@@ -363,31 +381,13 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
     })
 }
 
-/// Writes down what the server lists, for people who write rules for it.
-fn keep_lists(
-    home: &Home,
-    server: &str,
-    masker: Masker,
-    tell: Sender<News>,
-) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
-    let (home, server) = (home.clone(), server.to_owned());
+/// Pins what the server lists, and writes it down for people who write rules for it.
+fn keep_lists(store: DefinitionStore) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
     Arc::new(move |tools| {
-        let listed = || tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
-        let learned = pin::learn(&home, &masker, &server, wall_ms(), listed());
-        let pinned = match learned {
-            Ok(news) => {
-                if !news.is_empty() {
-                    let _over = tell.send(News::Definitions(news));
-                }
-                true
-            }
-            Err(error) => {
-                warn!(%error, "the definitions of tools could not be pinned");
-                false
-            }
-        };
+        let pinned = store.learn(PinKind::Tool, &tools);
+        let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         // Nothing is decided by it.
-        catalogue::write(&home, &masker, &server, wall_ms(), listed()).is_ok() && pinned
+        catalogue::write(&store.home, &store.masker, &store.server, wall_ms(), listed).is_ok() && pinned
     })
 }
 

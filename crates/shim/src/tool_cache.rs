@@ -289,14 +289,17 @@ impl ToolCache {
         if known.is_current_of(tool) || !known.is_list_due(now) {
             return None;
         }
-        let read = known.read;
-        // Each list that does not come costs a call its patience.
-        let pause = match known.own_listing {
-            Some(asked) if asked.read == read => (asked.pause * 2).min(AGAIN_AT_LAST),
-            _ => AGAIN,
-        };
-        known.own_listing = Some(OwnListing { at: now, read, pause });
-        Some(read)
+        Some(known.ask_for_list(now))
+    }
+
+    /// The same for the sake of knowing what there is.
+    pub(crate) fn wants_any_list(&self, now: Instant) -> bool {
+        let mut known = lock(&self.known.0);
+        let wants = !known.current && known.is_list_due(now);
+        if wants {
+            known.ask_for_list(now);
+        }
+        wants
     }
 
     /// A list that was asked for a moment ago: what [`wait_newer`](Self::wait_newer) needs to know, and for how long.
@@ -480,6 +483,18 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
 }
 
 impl KnownTools {
+    /// The server is asked for its tools now; how many lists were read before.
+    fn ask_for_list(&mut self, now: Instant) -> u64 {
+        let read = self.read;
+        // Each list that does not come costs a call its patience.
+        let pause = match self.own_listing {
+            Some(asked) if asked.read == read => (asked.pause * 2).min(AGAIN_AT_LAST),
+            _ => AGAIN,
+        };
+        self.own_listing = Some(OwnListing { at: now, read, pause });
+        read
+    }
+
     fn is_current_of(&self, tool: &str) -> bool {
         self.current && self.schemas.contains_key(tool)
     }

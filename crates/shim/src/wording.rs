@@ -181,6 +181,10 @@ pub(crate) fn unaccepted(tool: &str, why: &Unaccepted) -> (String, NextStep) {
         Unaccepted::Changed => {
             ("its server describes it otherwise than when the user accepted it", NextStep::AskUser)
         }
+        Unaccepted::OtherProgram => (
+            "the program behind its server is another than the one that the user accepted",
+            NextStep::AskUser,
+        ),
         Unaccepted::Unreadable => {
             ("the file with the definitions that the user accepted cannot be read", NextStep::TellUser)
         }

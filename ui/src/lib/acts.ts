@@ -170,6 +170,10 @@ function yesWord(loosening: Loosening): string {
       return 'Accept';
     case 'forgetDefinitions':
       return 'Give up';
+    case 'removeDefinitions':
+      return 'Remove';
+    case 'letThrough':
+      return 'Let through';
     default:
       return 'Allow';
   }

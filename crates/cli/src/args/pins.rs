@@ -18,12 +18,12 @@ pub(crate) struct PinsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsAct {
-    /// What a server says of a tool otherwise than you accepted, word by word
+    /// What a server says of a tool otherwise than you accepted, word by word; of a prompt, its instructions, its program, too
     Diff {
         /// Name of the server
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         server: String,
-        /// Name of the tool, as the server lists it
+        /// Name of the tool or prompt, as the server lists it; or instructions, program
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         tool: String,
     },
@@ -35,6 +35,33 @@ pub(crate) enum PinsAct {
         /// Only these; without any, all that the server describes otherwise or anew
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         tools: Vec<String>,
+    },
+    /// Remove what is accepted of tools that the server does not list any more: what comes back is new (asks first)
+    Remove {
+        /// Name of the server
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        server: String,
+        /// Only these; without any, all that it does not list
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        tools: Vec<String>,
+    },
+    /// Let a capability or a key of _meta through to clients that was taken out of what the server says (asks first)
+    LetThrough {
+        /// Name of the server
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        server: String,
+        /// Its name, as `callgate pins SERVER` shows it
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        key: String,
+    },
+    /// Take it out again
+    TakeOut {
+        /// Name of the server
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        server: String,
+        /// Its name
+        #[arg(value_parser = NonEmptyStringValueParser::new())]
+        key: String,
     },
     /// Give up what is accepted of a server: what it lists next is accepted (asks first)
     Forget {

@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use callgate_desk::Desk;
-use callgate_desk::view::{Answer, DiffKind, Loosening, PinView, PinsView, ShownDefinition};
+use callgate_desk::view::{
+    Answer, DiffKind, GoneView, Loosening, MemberView, PinView, PinnedThing, PinsView, Restriction,
+    ShownDefinition, ShownGone,
+};
 use callgate_text::{count, harmless, local, name};
 
 use crate::act::{desk, told};
@@ -18,6 +21,16 @@ pub(crate) fn pins(args: &PinsArgs) -> anyhow::Result<ExitCode> {
         None => list(&desk, &screen, args.server.as_deref(), args.json),
         Some(PinsAct::Diff { server, tool }) => diff(&desk, &screen, server, tool),
         Some(PinsAct::Accept { server, tools }) => accept(&desk, &screen, server, tools),
+        Some(PinsAct::Remove { server, tools }) => remove(&desk, &screen, server, tools),
+        Some(PinsAct::LetThrough { server, key }) => {
+            let what = Loosening::LetThrough { server: server.clone(), key: key.clone() };
+            loosen(&desk, &screen, &what, "through")
+        }
+        Some(PinsAct::TakeOut { server, key }) => {
+            let what = Restriction::TakeOut { server: server.clone(), key: key.clone() };
+            screen.line(&harmless(&desk.restrict(&what).map_err(told)?.in_full()));
+            Ok(ExitCode::SUCCESS)
+        }
         Some(PinsAct::Forget { server }) => {
             loosen(&desk, &screen, &Loosening::ForgetDefinitions { server: server.clone() }, "forget")
         }
@@ -69,13 +82,47 @@ fn show(screen: &Screen, view: &PinsView) {
     };
     screen.line(&format!("{server}  {what}"));
     for one in &view.waiting {
-        let time = local(one.seen_ms).strftime("%Y-%m-%d %H:%M").to_string();
-        let how = if one.is_new { "new" } else { "described otherwise" };
-        screen.line(&format!(
-            "  {}  {}, since {time}",
-            screen.paint(screen::ACCENT, &name(&one.tool)),
-            screen.paint(screen::WARN, how),
-        ));
+        let (time, how) = (time(one.seen_ms), screen.paint(screen::WARN, how(one)));
+        screen.line(&format!("  {}  {how}, since {time}", shown(screen, one.thing, &one.tool)));
+    }
+    for GoneView { thing, tool, since_ms } in &view.gone {
+        let how = screen.paint(screen::WARN, "no longer listed");
+        screen.line(&format!("  {}  {how}, since {}", shown(screen, *thing, tool), time(*since_ms)));
+    }
+    view.members.iter().for_each(|member| show_member(screen, member));
+}
+
+fn show_member(screen: &Screen, member: &MemberView) {
+    let place = if member.is_capability { "capability" } else { "_meta key" };
+    let how = match member.passes {
+        true => screen.paint(screen::WARN, "let through by you"),
+        false => "taken out".to_owned(),
+    };
+    let why = member.what.as_ref().map(|what| format!(": it {}", harmless(what))).unwrap_or_default();
+    screen.line(&format!("  {place} {}  {how}{why}", screen.paint(screen::ACCENT, &name(&member.key))));
+}
+
+fn time(at_ms: i64) -> String {
+    local(at_ms).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+fn how(one: &PinView) -> &'static str {
+    match (one.is_new, one.thing) {
+        (true, _) => "new",
+        (false, PinnedThing::Program) => "another than you accepted",
+        (false, PinnedThing::Capability) => "declared otherwise",
+        (false, PinnedThing::Tool | PinnedThing::Prompt | PinnedThing::Instructions) => "described otherwise",
+    }
+}
+
+/// A tool by its name alone, the rest with what it is.
+fn shown(screen: &Screen, thing: PinnedThing, tool: &str) -> String {
+    let painted = |text: &str| screen.paint(screen::ACCENT, text);
+    match thing {
+        PinnedThing::Tool => painted(&name(tool)),
+        PinnedThing::Prompt => format!("prompt {}", painted(&name(tool))),
+        PinnedThing::Capability => format!("capability {}", painted(&name(tool))),
+        PinnedThing::Instructions | PinnedThing::Program => painted(tool),
     }
 }
 
@@ -92,9 +139,8 @@ fn diff(desk: &Desk, screen: &Screen, server: &str, tool: &str) -> anyhow::Resul
 
 /// `[-gone-]` and `{+added+}` as well as colours, so that a pipe has them too.
 fn show_diff(screen: &Screen, one: &PinView) {
-    let time = local(one.seen_ms).strftime("%Y-%m-%d %H:%M").to_string();
-    let how = if one.is_new { "new" } else { "described otherwise" };
-    screen.line(&format!("{}  {how}, since {time}", screen.paint(screen::ACCENT, &name(&one.tool))));
+    let head = shown(screen, one.thing, &one.tool);
+    screen.line(&format!("{head}  {}, since {}", how(one), time(one.seen_ms)));
     if one.diff.is_empty() {
         return screen.line("  The definition is too long to be kept: it is known by its digest alone.");
     }
@@ -131,9 +177,20 @@ fn accept(desk: &Desk, screen: &Screen, server: &str, tools: &[String]) -> anyho
     meant.iter().for_each(|one| show_diff(screen, one));
     let shown = meant
         .iter()
-        .map(|one| ShownDefinition { tool: one.tool.clone(), digest: one.digest.clone() })
+        .map(|one| ShownDefinition { thing: one.thing, tool: one.tool.clone(), digest: one.digest.clone() })
         .collect();
     loosen(desk, screen, &Loosening::AcceptDefinitions { server: server.to_owned(), shown }, "accept")
+}
+
+fn remove(desk: &Desk, screen: &Screen, server: &str, tools: &[String]) -> anyhow::Result<ExitCode> {
+    let view = desk.pins(Some(server)).map_err(told)?.into_iter().next();
+    let gone = view.map(|view| view.gone).unwrap_or_default();
+    if let Some(tool) = tools.iter().find(|tool| gone.iter().all(|one| one.tool != **tool)) {
+        bail!("{} is listed by {}, or not pinned; nothing was changed", name(tool), name(server));
+    }
+    let meant = gone.into_iter().filter(|one| tools.is_empty() || tools.contains(&one.tool));
+    let gone = meant.map(|one| ShownGone { thing: one.thing, tool: one.tool }).collect();
+    loosen(desk, screen, &Loosening::RemoveDefinitions { server: server.to_owned(), gone }, "remove")
 }
 
 fn loosen(desk: &Desk, screen: &Screen, what: &Loosening, word: &str) -> anyhow::Result<ExitCode> {

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use callgate_controls::allowance::{self, What};
 use callgate_controls::pause::{Pauses, Scope, Switch};
+use callgate_controls::pin::{PinKind, Shown};
 use callgate_controls::{catalogue, pause as switch};
 use callgate_history::Forget;
 use callgate_journal::Origin;
 use callgate_policy::edit::{self, Edit};
 use callgate_policy::file::PolicyFile;
 use callgate_policy::{Rate, fits};
-use callgate_protocol::digest::Digest;
 use callgate_text::{is_pattern, name};
 
 use super::restrict::{cap, rate_of};
@@ -67,12 +67,22 @@ pub(crate) enum Plan {
     },
     Accept {
         server: String,
-        shown: Vec<(String, Digest)>,
+        shown: Vec<Shown>,
         /// In words.
         what: String,
     },
     ForgetPins {
         server: String,
+    },
+    RemovePins {
+        server: String,
+        gone: Vec<(PinKind, String)>,
+        /// In words.
+        what: String,
+    },
+    LetThrough {
+        server: String,
+        key: String,
     },
     /// No loosening, and nothing that can be undone.
     Forget {
@@ -97,7 +107,10 @@ impl Plan {
             Plan::Resume { server: Some(server), client, .. } => {
                 Some(Target { server: server.clone(), tool: None, client: client.clone() })
             }
-            Plan::Accept { server, .. } | Plan::ForgetPins { server } => {
+            Plan::Accept { server, .. }
+            | Plan::ForgetPins { server }
+            | Plan::RemovePins { server, .. }
+            | Plan::LetThrough { server, .. } => {
                 Some(Target { server: server.clone(), tool: None, client: None })
             }
             Plan::Resume { .. }
@@ -133,6 +146,8 @@ impl Desk {
             Loosening::LastGood { server } => self.ask_for_last_good(server),
             Loosening::AcceptDefinitions { server, shown } => self.ask_to_accept(server, shown),
             Loosening::ForgetDefinitions { server } => self.ask_to_forget_pins(server),
+            Loosening::RemoveDefinitions { server, gone } => self.ask_to_remove_pins(server, gone),
+            Loosening::LetThrough { server, key } => self.ask_to_let_through(server, key),
         }
     }
 
@@ -223,6 +238,8 @@ impl Desk {
             Plan::RestoreDefault { seen } => self.restore_default(seen),
             Plan::Accept { server, shown, what } => self.accept(server, shown, what),
             Plan::ForgetPins { server } => self.forget_pins(server),
+            Plan::RemovePins { server, gone, what } => self.remove_pins(server, gone, what),
+            Plan::LetThrough { server, key } => self.let_through(server, key),
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
                 let scope = Scope { server: server.as_deref(), client: client.as_deref() };

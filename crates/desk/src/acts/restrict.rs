@@ -78,6 +78,7 @@ impl Desk {
             Restriction::CapFor { target, max, window, minutes } => {
                 self.cap_for(target, (*max, window), *minutes)
             }
+            Restriction::TakeOut { server, key } => self.take_out(server, key),
             Restriction::KeepRecordings { server } => {
                 let tool = Some(Verb::Clear.tool().to_owned());
                 let clear = Target { server: server.clone(), tool, client: None };
@@ -366,6 +367,7 @@ fn of(restriction: &Restriction) -> Result<Restricting, DeskError> {
         Restriction::Pause { .. }
         | Restriction::EndAllowance { .. }
         | Restriction::Enforce { .. }
+        | Restriction::TakeOut { .. }
         | Restriction::CapFor { .. } => {
             return Err(DeskError::BadInput("this is no rule".to_owned()));
         }

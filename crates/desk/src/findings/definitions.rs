@@ -2,11 +2,11 @@
 //!
 //! Looked at every second, so a file is read again only when it looks another than before.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use callgate_controls::pin;
+use callgate_controls::pin::{self, PinKind};
 use callgate_home::Home;
 use callgate_policy::Pin;
 use callgate_text::{count, name};
@@ -26,8 +26,37 @@ pub(crate) struct PinFiles {
 pub(crate) struct Told {
     path: PathBuf,
     server: Option<String>,
-    /// How many tools are described otherwise, or why that is not known.
-    changed: Result<u64, String>,
+    /// What is otherwise, or why that is not known.
+    changed: Result<Changed, String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Changed {
+    tools: u64,
+    prompts: u64,
+    capabilities: u64,
+    instructions: bool,
+    program: bool,
+}
+
+impl Changed {
+    /// What is described otherwise; empty if nothing is.
+    fn describe(&self) -> String {
+        let counted = [(self.tools, "tool"), (self.prompts, "prompt")].into_iter();
+        let mut parts: Vec<String> =
+            counted.filter(|(many, _)| *many > 0).map(|(many, what)| count(many, what)).collect();
+        match self.capabilities {
+            0 => {}
+            1 => parts.push("1 capability".to_owned()),
+            many => parts.push(format!("{many} capabilities")),
+        }
+        parts.extend(self.instructions.then(|| "its instructions".to_owned()));
+        match parts.split_last() {
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
 }
 
 impl PinFiles {
@@ -52,11 +81,16 @@ impl PinFiles {
 fn told(home: &Home, path: PathBuf, read: Result<pin::Pins, callgate_home::StoreError>) -> Told {
     match read {
         Ok(pins) => {
-            let mut tools: HashMap<&str, u32> = HashMap::new();
-            pins.waiting()
-                .filter(|one| one.before.is_some())
-                .for_each(|one| *tools.entry(one.tool).or_default() += 1);
-            let changed = Ok(tools.len() as u64);
+            let mut all: BTreeSet<(PinKind, &str)> = BTreeSet::new();
+            all.extend(pins.waiting().filter(|one| one.before.is_some()).map(|one| (one.kind, one.name)));
+            let many = |kind| all.iter().filter(|(of, _)| *of == kind).count() as u64;
+            let changed = Ok(Changed {
+                tools: many(PinKind::Tool),
+                prompts: many(PinKind::Prompt),
+                capabilities: many(PinKind::Capability),
+                instructions: many(PinKind::Instructions) > 0,
+                program: many(PinKind::Program) > 0,
+            });
             Told { path, server: Some(pins.server), changed }
         }
         Err(error) => Told { server: named_by(home, &path), path, changed: Err(error.to_string()) },
@@ -64,10 +98,10 @@ fn told(home: &Home, path: PathBuf, read: Result<pin::Pins, callgate_home::Store
 }
 
 pub(super) fn of_files(checkup: &Checkup<'_>, files: &[Told]) -> Vec<Finding> {
-    files.iter().filter_map(|told| of_file(checkup, told)).collect()
+    files.iter().flat_map(|told| of_file(checkup, told)).collect()
 }
 
-fn of_file(checkup: &Checkup<'_>, told: &Told) -> Option<Finding> {
+fn of_file(checkup: &Checkup<'_>, told: &Told) -> Vec<Finding> {
     let Told { path, server, changed } = told;
     let finding = |code, gravity, words: &str| checkup.finding(Area::Policies, code, gravity, path, words);
     let (Some(server), Ok(changed)) = (server, changed) else {
@@ -77,7 +111,7 @@ fn of_file(checkup: &Checkup<'_>, told: &Told) -> Option<Finding> {
             "The definitions of tools that you accepted of {whose} cannot be read, so under its policy no tool counts as accepted: {why}"
         );
         let finding = finding(Code::PinsBroken, Gravity::Warning, &words).on_server(server.as_deref());
-        return Some(match server {
+        return vec![match server {
             Some(server) => finding
                 .command(
                     "Give them up, and accept what it lists next",
@@ -86,26 +120,30 @@ fn of_file(checkup: &Checkup<'_>, told: &Told) -> Option<Finding> {
                 .act(Fix::OpenDefinitions { server: server.clone() }),
             None => finding
                 .by("Remove the file while no session of that server runs; what it lists next is accepted."),
-        });
+        }];
     };
-    if *changed == 0 {
-        return None;
-    }
     let pin = stands(checkup.home, server, checkup.now.wall_ms);
-    let kept_back = match pin {
-        Pin::Enforce => "; kept back until you accept it",
-        Pin::Report => "",
-        Pin::Off => return None,
-    };
-    let words = format!(
-        "{} describes {} otherwise than you accepted{kept_back}",
-        name(server),
-        count(*changed, "tool")
-    );
-    Some(
-        finding(Code::DefinitionChanged, Gravity::Warning, &words)
+    if pin == Pin::Off {
+        return Vec::new();
+    }
+    let ours = |code, words: &str| {
+        finding(code, Gravity::Warning, words)
             .on_server(Some(server))
             .command("Look at the change", &["callgate", "pins", server])
-            .act(Fix::OpenDefinitions { server: server.clone() }),
-    )
+            .act(Fix::OpenDefinitions { server: server.clone() })
+    };
+    let mut found = Vec::new();
+    if changed.program {
+        let kept_back =
+            if pin == Pin::Enforce { "; its tools are kept back until you accept it" } else { "" };
+        let words = format!("The program behind {} is another than you accepted{kept_back}", name(server));
+        found.push(ours(Code::ProgramChanged, &words));
+    }
+    let described = changed.describe();
+    if !described.is_empty() {
+        let kept_back = if pin == Pin::Enforce { "; kept back until you accept it" } else { "" };
+        let words = format!("{} describes {described} otherwise than you accepted{kept_back}", name(server));
+        found.push(ours(Code::DefinitionChanged, &words));
+    }
+    found
 }

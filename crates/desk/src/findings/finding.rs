@@ -144,6 +144,7 @@ codes! {
     PolicyStray "policy-stray" "a policy is for no server that anybody here knows",
     PolicyDefaultMissing "policy-default-missing" "the default policy is gone",
     DefinitionChanged "definition-changed" "a server describes tools otherwise than you accepted",
+    ProgramChanged "program-changed" "another program runs under a server's name than you accepted",
     PinsBroken "pins-broken" "the file with the accepted definitions of a server's tools cannot be read",
     ApprovalWaits "approval-waits" "a call waits for your decision",
     Paused "paused" "calls are paused by a person",

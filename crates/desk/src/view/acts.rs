@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use callgate_text::name;
 
-use super::ShownDefinition;
+use super::{ShownDefinition, ShownGone};
 
 /// Whom a rule is for: one tool, those of a pattern or the whole server; one client or everyone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,6 +74,11 @@ pub enum Restriction {
         server: String,
         /// None: whoever it was for.
         client: Option<String>,
+    },
+    /// Clients do not get this capability or key of `_meta` of the server any more.
+    TakeOut {
+        server: String,
+        key: String,
     },
     /// Codegen sessions that hold actions are not cleared before they have ended.
     KeepRecordings {
@@ -161,6 +166,16 @@ pub enum Loosening {
     ForgetDefinitions {
         server: String,
     },
+    /// What the server lists no more is gone: what comes back under the name is new.
+    RemoveDefinitions {
+        server: String,
+        gone: Vec<ShownGone>,
+    },
+    /// Clients get this capability or key of `_meta` of the server from now on.
+    LetThrough {
+        server: String,
+        key: String,
+    },
 }
 
 /// Either it is done, or a person has to say yes first.
@@ -225,7 +240,9 @@ impl Restriction {
             | Restriction::Refuse { target, .. } => Some(target.clone()),
             Restriction::Pause { server: Some(server), client, .. }
             | Restriction::Enforce { server, client } => whole(server, client),
-            Restriction::KeepRecordings { server } => whole(server, &None),
+            Restriction::KeepRecordings { server } | Restriction::TakeOut { server, .. } => {
+                whole(server, &None)
+            }
             Restriction::Pause { server: None, .. } | Restriction::EndAllowance { .. } => None,
         }
     }

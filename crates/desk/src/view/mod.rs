@@ -36,7 +36,9 @@ pub use log::{
     LogPage, PageFrom, Run, RunPage, SinceLastLook, ToolChoice,
 };
 pub use overview::{Alarm, Fix, IconState, Need, Overview};
-pub use pins::{DiffKind, DiffPart, PinView, PinsView, ShownDefinition};
+pub use pins::{
+    DiffKind, DiffPart, GoneView, MemberView, PinView, PinnedThing, PinsView, ShownDefinition, ShownGone,
+};
 pub use place::Place;
 pub use rules::{
     Action, BrokenPolicy, Case, ClientRule, Completion, Condition, Diagnostic, Effect, LimitDraft, LimitKind,

@@ -53,6 +53,8 @@ pub(crate) enum RequestKind {
     },
     /// The client's own handshake: its answer is what a later server must say too.
     Initialize,
+    /// The client's question what the server is, since 2026-07-28.
+    Discover,
     /// The handshake, repeated by the gate with a server that was started again.
     Greeting,
     /// Something that the gate asked for; what is answered is nobody's concern.

@@ -39,6 +39,7 @@ impl Fixture {
             Change::Forged(_) => "forged",
             Change::Pins(_) => "pins",
             Change::PinsForgotten => "pins forgotten",
+            Change::LetThrough { .. } => "let through",
             Change::PinsLost(_) => "pins lost",
             Change::PinsUnreadable(_) => "pins unreadable",
         });

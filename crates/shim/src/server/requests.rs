@@ -10,7 +10,7 @@ use callgate_policy::Keep;
 use callgate_protocol::id::{Id, IdKey};
 use callgate_protocol::input::{InputRequest, input_requests, required_elicitations};
 use callgate_protocol::json::Raw;
-use callgate_protocol::message::{Message, Outcome as Reply};
+use callgate_protocol::message::{Incoming, Message, Outcome as Reply, Side, read};
 use callgate_protocol::method::is_for_servers;
 use callgate_protocol::{Cause, NextStep, answer};
 
@@ -102,10 +102,15 @@ impl FromServer<'_> {
         };
         let request = ServerRequest { call, since: Instant::now(), own };
         match self.relay.server_requests.enter(request, self.pipe.generation) {
-            Ok(None) => out.deliver(message, place),
+            Ok(None) => self.deliver(out, message, place),
             Ok(Some(shown)) => {
                 out.skip(place);
-                out.append(&message.with_id(&shown));
+                let renamed = message.with_id(&shown);
+                let stripped = match read(Side::Server, &renamed) {
+                    Incoming::One(message) => self.relay.strip(&message),
+                    Incoming::Blank | Incoming::Batch(_) | Incoming::Bad(_) => None,
+                };
+                out.append(&stripped.unwrap_or(renamed));
             }
             Err(late) => {
                 out.skip(place);
@@ -133,6 +138,10 @@ impl FromServer<'_> {
         }
         if is_for_servers(method) {
             return Err((wording::METHOD_NOT_FOUND, wrong_way(method)));
+        }
+        if let Some(capability) = self.relay.withheld_capability(method) {
+            let reason = format!("it belongs to the capability {capability:?}, which the client did not get");
+            return Err((wording::METHOD_NOT_FOUND, reason));
         }
         let rpc_id = own.to_lexeme();
         let request = Request::for_method(method, params, &rpc_id);

@@ -73,9 +73,10 @@ impl FromServer<'_> {
                     self.relay.handshake.answered(result);
                     self.relay.unknown_answers.greeted(&message.wire(), result);
                 }
-                out.deliver(message, place);
+                self.greeting(out, message, reply, place);
             }
-            RequestKind::Other => out.deliver(message, place),
+            RequestKind::Discover => self.greeting(out, message, reply, place),
+            RequestKind::Other => self.deliver(out, message, place),
             RequestKind::OwnList { first, meta } => {
                 out.skip(place);
                 self.own_list(reply, first, &meta);
@@ -93,6 +94,35 @@ impl FromServer<'_> {
         }
     }
 
+    /// What the server says of itself, as its client may have it.
+    fn greeting<'c>(
+        &self,
+        out: &mut Delivery<'c>,
+        message: &Message<'c>,
+        reply: Reply<'c>,
+        place: Option<LineSpan>,
+    ) {
+        let Reply::Result(result) = reply else { return out.deliver(message, place) };
+        match self.relay.greeting(result) {
+            None => out.deliver(message, place),
+            Some(result) => {
+                out.skip(place);
+                out.append_whole(message.with_outcome(&result));
+            }
+        }
+    }
+
+    /// A message for the client, without what does not pass beside the protocol.
+    pub(super) fn deliver(&self, out: &mut Delivery<'_>, message: &Message<'_>, place: Option<LineSpan>) {
+        match self.relay.strip(message) {
+            None => out.deliver(message, place),
+            Some(line) => {
+                out.skip(place);
+                out.append_whole(line);
+            }
+        }
+    }
+
     fn call_answered<'c>(
         &self,
         out: &mut Delivery<'c>,
@@ -106,7 +136,7 @@ impl FromServer<'_> {
         };
         let unlisted = unlisted.filter(|call| tells(call));
         out.unlisted.extend(unlisted.map(|call| (message.wire(), call)));
-        out.deliver(message, place);
+        self.deliver(out, message, place);
     }
 
     /// An answer that asks the client for something which the rules refuse: it hears that in its place.

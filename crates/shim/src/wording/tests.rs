@@ -122,6 +122,11 @@ fn rows() -> Vec<Row> {
             "tell the user, who can look at the change",
         ),
         row(
+            "another program runs under its server's name",
+            refused_by_pin(&Unaccepted::OtherProgram),
+            "tell the user, who can look at the change",
+        ),
+        row(
             "the accepted definitions cannot be read",
             refused_by_pin(&Unaccepted::Unreadable),
             "tell the user, who can mend it",

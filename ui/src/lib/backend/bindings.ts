@@ -884,6 +884,13 @@ export type Fix = { kind: "resume"; server: string | null; client?: string | nul
 /**  Put the default policy back: `Loosening::RestoreDefault`. */
 { kind: "restoreDefault" };
 
+/**  A tool or a prompt that the server does not list any more. Its pin stays until a person removes it. */
+export type GoneView = {
+	thing: PinnedThing,
+	tool: string,
+	sinceMs: number,
+};
+
 /**  What a yes lets through for a while. */
 export type GrantView = {
 	id: string,
@@ -1028,7 +1035,24 @@ export type Loosening =
 /**  These definitions of tools are what the person wants the server to have: exactly these. */
 { kind: "acceptDefinitions"; server: string; shown: ShownDefinition[] } | 
 /**  Gives up what is accepted of a server: what it lists next is. */
-{ kind: "forgetDefinitions"; server: string };
+{ kind: "forgetDefinitions"; server: string } | 
+/**  What the server lists no more is gone: what comes back under the name is new. */
+{ kind: "removeDefinitions"; server: string; gone: ShownGone[] } | 
+/**  Clients get this capability or key of `_meta` of the server from now on. */
+{ kind: "letThrough"; server: string; key: string };
+
+/**  A capability or a key of `_meta` beside the protocol. */
+export type MemberView = {
+	key: string,
+	isCapability: boolean,
+	/**  A person lets it through. */
+	passes: boolean,
+	/**  When it was taken out first; none of one that has passed from the start. */
+	sinceMs: number | null,
+	/**  What a client does for it, to go on with "it …", and where that is written; where that is known. */
+	what: string | null,
+	source: string | null,
+};
 
 /**  One thing that needs a person, and what mends it. */
 export type Need = {
@@ -1091,6 +1115,8 @@ export type PageFrom =
 
 /**  A definition that nobody has accepted, or a tool that came later than the others. */
 export type PinView = {
+	thing: PinnedThing,
+	/**  The name of the tool or prompt, the key of the capability; else the word for the one thing that it is. */
 	tool: string,
 	/**  What is accepted when this is: exactly what is shown. */
 	digest: string,
@@ -1100,6 +1126,13 @@ export type PinView = {
 	/**  From what was accepted to what the server says now, words at a time. Of a definition that is too long to be kept, nothing. */
 	diff: DiffPart[],
 };
+
+/**  What a definition is of. */
+export type PinnedThing = "tool" | "prompt" | 
+/**  The server's words for the model. */
+"instructions" | "capability" | 
+/**  What runs under the server's name. */
+"program";
 
 /**  What is pinned of one server. */
 export type PinsView = {
@@ -1114,6 +1147,10 @@ export type PinsView = {
 	open: boolean,
 	/**  What waits for a person, tool by tool. */
 	waiting: PinView[],
+	/**  What is pinned and was not in the server's last list. */
+	gone: GoneView[],
+	/**  What the server says beside the protocol, as far as its clients do not get it or a person lets it through. */
+	members: MemberView[],
 };
 
 export type PolicyVersionView = {
@@ -1292,6 +1329,8 @@ client?: string | null; reason: string | null } |
 { kind: "enforce"; server: string; 
 /**  None: whoever it was for. */
 client: string | null } | 
+/**  Clients do not get this capability or key of `_meta` of the server any more. */
+{ kind: "takeOut"; server: string; key: string } | 
 /**  Codegen sessions that hold actions are not cleared before they have ended. */
 { kind: "keepRecordings"; server: string };
 
@@ -1592,8 +1631,15 @@ export type Severity = "error" | "warning";
 
 /**  A definition that a person was shown. */
 export type ShownDefinition = {
+	thing?: PinnedThing,
 	tool: string,
 	digest: string,
+};
+
+/**  Something pinned that is not listed any more, as a person was shown it. */
+export type ShownGone = {
+	thing?: PinnedThing,
+	tool: string,
 };
 
 /**  Since the window was last in front of somebody. */
