@@ -1,5 +1,5 @@
-//! Whether a person is there to decide about calls: while the app runs and the screen is not locked. Gates hold no call for
-//! somebody who cannot see it, and tell the agent at once.
+//! Whether a person is there to decide about calls: while the app runs, the screen is not locked, and they have not said that they
+//! are not to be disturbed. Gates hold no call for somebody who cannot see it, and tell the agent at once.
 
 #[cfg_attr(target_os = "linux", path = "presence/linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "presence/other.rs")]
@@ -38,11 +38,11 @@ impl PersonPresence {
     }
 }
 
-/// Follows the lock of the screen until the app ends.
+/// Follows the desktop until the app ends.
 pub(crate) fn start(app: &AppHandle) {
     let app = app.clone();
     std::thread::spawn(move || {
-        screen::follow(|is_locked| app.state::<AppState>().presence.set(!is_locked));
+        screen::follow(|is_away| app.state::<AppState>().presence.set(!is_away));
     });
 }
 

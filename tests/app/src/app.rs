@@ -13,8 +13,8 @@ use rustix::process::Signal;
 
 use crate::desktop::{Bus, Desktop, Owned};
 use crate::driver::{Driver, PATIENCE};
-use crate::notices;
 use crate::tray::{Host, Icon};
+use crate::{banners, notices};
 
 /// What a test has in its hands. In the order in which it ends.
 #[derive(Debug)]
@@ -259,7 +259,10 @@ fn clock_file(bench: &Bench) -> PathBuf {
 
 /// The environment of everything that shares a home.
 fn at_home(bench: &Bench, command: &mut Command) {
+    let before = std::env::var_os("PATH").unwrap_or_default();
+    let programs = std::iter::once(banners::programs(&bench.path(""))).chain(std::env::split_paths(&before));
     command
+        .env("PATH", std::env::join_paths(programs).unwrap_or(before.clone()))
         .env("CALLGATE_HOME", bench.home())
         .env("CALLGATE_CLOCK_SHIFT", clock_file(bench))
         .env_remove("CALLGATE_SESSION")

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod app;
+pub mod banners;
 pub mod desktop;
 pub mod driver;
 pub mod http;

@@ -1,10 +1,11 @@
 //! The other side of notifications: shows none, keeps them all, and clicks.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zbus::blocking::{Connection, connection};
-use zbus::zvariant::OwnedValue;
+use zbus::zvariant::{OwnedValue, Value};
 
 const PATH: &str = "/org/freedesktop/Notifications";
 const NAME: &str = "org.freedesktop.Notifications";
@@ -34,11 +35,13 @@ impl Shown {
 pub struct Desk {
     connection: Connection,
     shown: Arc<Mutex<Vec<Shown>>>,
+    inhibited: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
 struct Server {
     shown: Arc<Mutex<Vec<Shown>>>,
+    inhibited: Arc<AtomicBool>,
 }
 
 #[zbus::interface(name = "org.freedesktop.Notifications")]
@@ -75,14 +78,29 @@ impl Server {
     }
 
     fn close_notification(&self, _id: u32) {}
+
+    /// As KDE has it.
+    #[zbus(property)]
+    fn inhibited(&self) -> bool {
+        self.inhibited.load(Ordering::SeqCst)
+    }
 }
 
 impl Desk {
     pub fn start(bus: &str) -> anyhow::Result<Desk> {
-        let shown = Arc::default();
-        let server = Server { shown: Arc::clone(&shown) };
+        let (shown, inhibited) = (Arc::default(), Arc::default());
+        let server = Server { shown: Arc::clone(&shown), inhibited: Arc::clone(&inhibited) };
         let connection = connection::Builder::address(bus)?.serve_at(PATH, server)?.name(NAME)?.build()?;
-        Ok(Desk { connection, shown })
+        Ok(Desk { connection, shown, inhibited })
+    }
+
+    /// The person turns on, or off, that nothing is to be shown.
+    pub fn inhibit(&self, inhibited: bool) -> anyhow::Result<()> {
+        self.inhibited.store(inhibited, Ordering::SeqCst);
+        let changed = HashMap::from([("Inhibited", Value::from(inhibited))]);
+        let body = (NAME, changed, Vec::<&str>::new());
+        let properties = "org.freedesktop.DBus.Properties";
+        Ok(self.connection.emit_signal(None::<&str>, PATH, properties, "PropertiesChanged", &body)?)
     }
 
     pub fn shown(&self) -> Vec<Shown> {

@@ -4,6 +4,7 @@
 
 use anyhow::Context as _;
 use callgate_app_tests::app::{App, Around, scene};
+use callgate_app_tests::banners::Banners;
 use callgate_app_tests::driver::PATIENCE;
 use callgate_app_tests::screen_saver::ScreenSaver;
 use callgate_tests::processes::eventually;
@@ -93,6 +94,21 @@ fn a_closed_approval_window_stays_away_until_another_call_waits() {
     });
 }
 
+/// Calls until they are answered at once because nobody is there, or until they are held.
+fn until_away(app: &App, session: &mut Session, number: &mut u32, away: bool) -> anyhow::Result<()> {
+    look_elsewhere(app)?;
+    app.driver.wait(&format!("calls are held: {}", !away), |_| {
+        *number += 1;
+        let id = number.to_string();
+        call(session, &id)?;
+        let answer = session.answer_within(&id, std::time::Duration::from_secs(2));
+        let is_away = answer.ok().is_some_and(|answer| {
+            is_refusal(&answer) && result_text(&answer).is_some_and(|text| text.contains("away"))
+        });
+        Ok((is_away == away).then_some(()))
+    })
+}
+
 #[test]
 fn behind_a_locked_screen_nobody_is_there_to_decide() {
     scene("screen-locked", ASKED, Around::Tray, |app| {
@@ -100,20 +116,37 @@ fn behind_a_locked_screen_nobody_is_there_to_decide() {
         let saver = ScreenSaver::start(&bus)?;
         let mut session = app.session()?;
         let mut number = 0;
-        let mut answered_at_once = |app: &App, locked: bool| {
+        for locked in [true, false] {
             saver.lock(locked)?;
-            look_elsewhere(app)?;
-            app.driver.wait(&format!("calls are held: {}", !locked), |_| {
-                number += 1;
-                call(&mut session, &number.to_string())?;
-                let answer = session.answer_within(&number.to_string(), std::time::Duration::from_secs(2));
-                let is_away = answer.ok().is_some_and(|answer| {
-                    is_refusal(&answer) && result_text(&answer).is_some_and(|text| text.contains("away"))
-                });
-                Ok((is_away == locked).then_some(()))
-            })
-        };
-        answered_at_once(app, true)?;
-        answered_at_once(app, false)
+            until_away(app, &mut session, &mut number, locked)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn whoever_is_not_to_be_disturbed_is_not_there_to_decide() {
+    scene("do-not-disturb", ASKED, Around::Tray, |app| {
+        let bus = app.desktop.bus.clone().context("a bus")?;
+        let banners = Banners::start(&bus, &app.bench.path(""))?;
+        let mut session = app.session()?;
+        let mut number = 0;
+        // As KDE tells it, and as GNOME does.
+        for inhibited in [true, false] {
+            app.notices()?.inhibit(inhibited)?;
+            until_away(app, &mut session, &mut number, inhibited)?;
+        }
+        for shown in [false, true] {
+            banners.show(shown)?;
+            until_away(app, &mut session, &mut number, !shown)?;
+        }
+        // Both: one of them is enough.
+        app.notices()?.inhibit(true)?;
+        until_away(app, &mut session, &mut number, true)?;
+        banners.show(false)?;
+        app.notices()?.inhibit(false)?;
+        until_away(app, &mut session, &mut number, true)?;
+        banners.show(true)?;
+        until_away(app, &mut session, &mut number, false)
     });
 }

@@ -110,6 +110,48 @@ fn click_until_said(app: &App, shown: &Shown, button: &str, words: &str) -> anyh
     })
 }
 
+const ASKED: &str = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask", "reason": "look twice" } } }"#;
+
+#[test]
+fn approve_on_a_notification_lets_its_call_run_once_and_no_other() {
+    scene("notification-approve", ASKED, Around::Tray, |app| {
+        look_elsewhere(app)?;
+        let mut session = known_session(app)?;
+        session.call("1", "danger", r#"{"path":"/srv/1"}"#)?;
+        let shown = wait_for(app, "wants to call danger")?;
+        anyhow::ensure!(shown.buttons() == ["Approve once", "Deny", "Look at it"], "{shown:?}");
+        anyhow::ensure!(shown.body.contains(r#"{"path":"/srv/1"}"#), "{shown:?}");
+        anyhow::ensure!(session.answer_within("1", Duration::ZERO).is_err(), "it is held");
+        click_until_said(app, &shown, "Approve once", "Approved danger")?;
+        let words = result_text(&session.answer("1")?).unwrap_or_default().to_owned();
+        anyhow::ensure!(words.contains("danger ran"), "{words}");
+
+        // Neither the same call once more nor another one is let through by it, nor by a second click.
+        session.call("2", "danger", r#"{"path":"/srv/1"}"#)?;
+        let again = app.driver.wait("a notification of its own", |_| {
+            let all = app.notices()?.about("wants to call danger");
+            Ok((all.len() == 2).then(|| all.last().cloned()).flatten())
+        })?;
+        app.notices()?.click(&shown, Some("Approve once"))?;
+        click_until_said(app, &again, "Deny", "Denied danger")?;
+        let answer = session.answer("2")?;
+        anyhow::ensure!(is_refusal(&answer), "{}", answer.to_text());
+        Ok(())
+    });
+}
+
+#[test]
+fn what_a_notification_cannot_show_it_offers_no_yes_to() {
+    scene("notification-masked", ASKED, Around::Tray, |app| {
+        look_elsewhere(app)?;
+        let mut session = known_session(app)?;
+        session.call("1", "danger", r#"{"password":"rm -rf /srv"}"#)?;
+        let shown = wait_for(app, "wants to call danger")?;
+        anyhow::ensure!(shown.buttons() == ["Deny", "Look at it"], "{shown:?}");
+        Ok(())
+    });
+}
+
 /// More calls in a minute than a tool that nobody knows may make.
 fn burst(session: &mut Session, tool: &str) -> anyhow::Result<()> {
     for id in 0..90 {

@@ -59,6 +59,35 @@ fn the_menu_says_how_things_stand_at_the_moment_it_opens() {
     });
 }
 
+#[test]
+fn deny_in_the_menu_refuses_the_call_that_waits_and_the_icon_needs_nobody_any_more() {
+    let asked = r#"{ "version": "1", "default": "allow", "tools": { "danger": { "action": "ask" } } }"#;
+    scene("tray-deny", asked, Around::Tray, |app| {
+        let icon = app.icon()?;
+        let mut session = app.session()?;
+        wait_tip(app, "1 server")?;
+        let (quiet, tip) = (icon.pixels()?, icon.tip()?);
+        anyhow::ensure!(!tip.contains("waits for your decision"), "{tip}");
+        session.call("1", "danger", r#"{"path":"/srv/1"}"#)?;
+        wait_tip(app, "waits for your decision")?;
+        let needy = app.driver.wait("the icon needs somebody", |_| {
+            let pixels = icon.pixels()?;
+            Ok((pixels != quiet).then_some(pixels))
+        })?;
+        let menu = icon.menu()?;
+        anyhow::ensure!(menu.drawn().contains("danger on corpus waits, for tester"), "{}", menu.drawn());
+        anyhow::ensure!(menu.named("Approve danger").is_none(), "no yes without its arguments");
+        icon.click_in(&menu, "Deny danger")?;
+        let answer = session.answer("1")?;
+        let words = result_text(&answer).unwrap_or_default();
+        anyhow::ensure!(is_refusal(&answer) && words.contains("the user said no"), "{}", answer.to_text());
+        app.driver.wait("the icon needs nobody", |_| {
+            Ok((icon.pixels()? != needy && !icon.tip()?.contains("waits")).then_some(()))
+        })?;
+        Ok(())
+    });
+}
+
 /// The entry for the newest call in these tests.
 const BLOCK: &str = "Block safe for tester";
 
