@@ -1,7 +1,15 @@
-// A stand-in for @playwright/mcp, for pictures: it lists the tools that everybody knows and says that all went well.
+// A stand-in for @playwright/mcp, for pictures: it lists the tools that everybody knows and says that all went well. With `files` one for
+// a server of files.
 import { createInterface } from 'node:readline';
 
-const tools = {
+const files = {
+  read_text_file: 'Read the complete contents of a file as text',
+  write_file: 'Create a new file or completely overwrite an existing file with new content',
+  move_file: 'Move or rename files and directories',
+  delete_file: 'Delete a file for good',
+  run_script: 'Execute a shell script in the project folder',
+};
+const pages = {
   browser_navigate: 'Navigate to a URL',
   browser_snapshot: 'Capture accessibility snapshot of the current page',
   browser_click: 'Perform click on a web page',
@@ -15,6 +23,8 @@ const tools = {
   browser_evaluate: 'Evaluate JavaScript expression on page or element',
   browser_install: 'Install the browser specified in the config',
 };
+
+const tools = process.argv[2] === 'files' ? files : pages;
 
 const answers = {
   initialize: () => ({
