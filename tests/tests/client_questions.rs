@@ -235,6 +235,28 @@ fn a_policy_says_where_is_asked_and_is_heard_at_once() {
 }
 
 #[test]
+fn explain_says_where_a_call_would_be_asked_about() {
+    for (asking, word, words) in [
+        ("", "either", "in Callgate; where nobody could decide there, by the client, if it can ask"),
+        (r#""where": "callgate""#, "callgate", "in Callgate"),
+        (r#""where": "client""#, "client", "by the client, if it can ask; else in Callgate"),
+        (r#""where": "both""#, "both", "in Callgate, and by the client, if it asks by itself"),
+    ] {
+        let bench = Bench::new(&policy(asking)).unwrap();
+        let explain = |tool, more: &[&str]| {
+            let asked = ["policy", "explain", "--new", "--server", SERVER, "--tool", tool];
+            let output = bench.callgate(asked.iter().chain(more)).unwrap().output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let text = explain("danger", &[]);
+        assert!(text.lines().any(|line| line == format!("asked   {words}")), "{text}");
+        let json = explain("danger", &["--json"]);
+        assert!(json.contains(&format!(r#""asked_in":"{word}""#)), "{json}");
+        assert!(explain("safe", &["--json"]).contains(r#""asked_in":null"#));
+    }
+}
+
+#[test]
 fn only_a_client_that_is_known_to_prompt_is_left_to_ask() {
     for said in [
         r#""capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.198"}"#,
@@ -421,9 +443,12 @@ fn a_form_for_a_call_that_is_over_is_taken_back_and_its_answer_counts_for_nothin
     // Given up by its client.
     let call = world.send_call("danger", r#"{"url":"a"}"#);
     let (id, _) = world.form(1);
-    let cancel =
-        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{call}}}}}"#);
-    world.session.send(&cancel).unwrap();
+    let cancel = |id: &str| {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)
+    };
+    // The form itself is not the client's to cancel, and no server hears of it.
+    world.session.send(&cancel(&id)).unwrap();
+    world.session.send(&cancel(&call.to_string())).unwrap();
     eventually("the form is taken back", SOON, || world.is_withdrawn(&id).then_some(()));
     world.reply(&id, YES);
     // Out of time.

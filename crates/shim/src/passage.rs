@@ -298,7 +298,12 @@ impl<'r> Passage<'r> {
     fn cancellation(&mut self, message: &Message<'_>, params: Option<Raw<'_>>) {
         let turned = self.turn_to_server();
         let id = params.and_then(|params| params.get("requestId")).and_then(|id| Id::read(id).ok());
-        match id.map_or(Cancelled::Unknown, |id| self.relay.pending.cancel(&id.as_key())) {
+        let id = id.map(|id| id.as_key());
+        if id.as_ref().is_some_and(|id| id.begins_with(OWN_IDS)) {
+            // What the gate asks, of the server or of the client, is not the client's to take back.
+            return;
+        }
+        match id.map_or(Cancelled::Unknown, |id| self.relay.pending.cancel(&id)) {
             Cancelled::Sent(call) => {
                 if let Some(call) = call {
                     self.relay.codegen.given_up(&call);
