@@ -75,9 +75,12 @@ async function use(world, ask) {
   for (const server of ['playwright', 'filesystem', 'slack', 'postgres', 'notes', '_default', long])
     await ask('rules', { server });
   await ask('tools');
+  await ask('surface');
+  await ask('catalogue');
   for (const tool of ['browser_click', 'browser_navigate']) await ask('tool', { server: 'playwright', tool });
   await ask('tool', { server: 'recorder', tool: 'end_codegen_session' });
   await ask('starting_points', { server: 'playwright' });
+  await ask('server_page', { server: 'playwright' });
   const { text } = await world.invoke('rules', { server: 'playwright' });
   await ask('check_policy', { server: 'playwright', text });
   const draft = { action: 'deny', reason: null, limits: [], require: [], denyIf: [], askIf: [] };
@@ -124,6 +127,7 @@ async function use(world, ask) {
   await ask('server_places');
   const mine = { name: 'mine', command: 'npx mine', variables: [], clients: ['cursor'] };
   await ask('preview_server', { draft: mine });
+  await ask('draft_start', { draft: mine });
   await ask('preview_server', { draft: { ...mine, name: 'not good' } });
   await ask('add_server', { draft: mine });
   await ask('preview_removal', { server: 'mine' });
@@ -143,6 +147,7 @@ async function clients(world, ask) {
   const key = (client, name) => entries.map((one) => one.key).find((one) => one.client === client && one.name === name);
   const open = [key('cursor', 'postgres'), key('claude-desktop', 'github')];
   await ask('preview_clients', { act: 'protect', entries: open });
+  await ask('server_starts', { entries: open });
   await ask('preview_clients', { act: 'unprotect', entries: [key('claude-code', 'fetch')] });
   await ask('test_server', { entry: key('claude-desktop', 'files') });
   await ask('preview_secrets', { act: 'move', entry: key('claude-code', long), only: null });
@@ -157,7 +162,17 @@ async function clients(world, ask) {
 /** What is there at the first start, with clients. */
 async function begin(world, ask) {
   await ask('log_page', { filter: {}, from: { kind: 'newest' }, count: 200 });
-  for (const command of ['overview', 'settings', 'choices', 'servers', 'tools', 'since_last_look', 'looked', 'strays'])
+  for (const command of [
+    'overview',
+    'settings',
+    'choices',
+    'servers',
+    'tools',
+    'surface',
+    'since_last_look',
+    'looked',
+    'strays',
+  ])
     await ask(command);
   const found = await ask('clients');
   const entries = found
@@ -165,6 +180,7 @@ async function begin(world, ask) {
     .filter(({ state }) => state === 'open')
     .map((one) => one.key);
   await ask('preview_clients', { act: 'protect', entries });
+  await ask('server_starts', { entries });
   await ask('start_at_login', { yes: false });
 }
 

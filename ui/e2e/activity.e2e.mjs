@@ -438,9 +438,9 @@ export const checks = () => ({
       await page.keyboard.press('ArrowDown');
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('role')), 'menuitem');
       await page.keyboard.press('Escape');
-      await page.keyboard.press('3');
+      await page.keyboard.press('4');
       await until(async () => page.url().includes('#/servers'), 'servers');
-      await page.keyboard.press('1');
+      await page.keyboard.press('2');
       await until(async () => page.url().includes('#/activity'), 'activity');
       await page.keyboard.press('/');
       await page.keyboard.type('b2');

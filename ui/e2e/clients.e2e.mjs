@@ -486,7 +486,7 @@ export const checks = () => ({
   'keyboard alone: to the section, protect, and the focus comes back': (env) =>
     on(env, { hash: '#/servers' }, async (page) => {
       await page.getByTestId('servers').waitFor();
-      await page.keyboard.press('5');
+      await page.keyboard.press('6');
       await page.getByTestId('clients').waitFor();
       await row(page, 'cursor', 'postgres').getByTestId('entry-protect').focus();
       await page.keyboard.press('Enter');

@@ -363,9 +363,9 @@ export const checks = () => ({
     on(env, { hash: '#/activity' }, async (page) => {
       await page.getByTestId('rail-activity').focus();
       for (const [key, section] of [
-        ['3', 'servers'],
-        ['6', 'rules'],
-        ['1', 'activity'],
+        ['4', 'servers'],
+        ['7', 'rules'],
+        ['2', 'activity'],
       ]) {
         await page.keyboard.press(key);
         await page.locator(`[data-testid=rail-${section}][aria-current=page]`).waitFor();

@@ -21,6 +21,47 @@ const places = {
       await page.getByTestId('start-recommended').waitFor();
     },
   },
+  'everything that agents can call': {
+    hash: '#/overview',
+    clients: true,
+    act: (page) => page.getByTestId('surface-server').first().waitFor(),
+  },
+  'nothing that agents could call': {
+    hash: '#/overview',
+    first: true,
+    act: (page) => page.getByText('Nothing that agents could call was found').waitFor(),
+  },
+  'a question before a server is started': {
+    hash: '#/overview',
+    clients: true,
+    act: async (page) => {
+      await page.getByTestId('scan').first().click();
+      await page.getByTestId('scan-command').waitFor();
+    },
+  },
+  'the choice of rules to begin with': {
+    hash: '#/overview',
+    clients: true,
+    act: async (page) => {
+      await page.getByTestId('surface-protect').click();
+      await page.getByTestId('starts-locked').check();
+      await page.getByTestId('starts-what').waitFor();
+    },
+  },
+  'the catalogue': {
+    hash: '#/tools?catalogue=',
+    clients: true,
+    act: (page) => page.getByTestId('known-server').first().waitFor(),
+  },
+  'a server to add from the catalogue': {
+    hash: '#/tools?catalogue=',
+    clients: true,
+    act: async (page) => {
+      await page.getByTestId('catalogue-find').fill('slack');
+      await page.getByTestId('known-add').click();
+      await page.getByTestId('starts-what').waitFor();
+    },
+  },
   'no tools': { hash: '#/tools', first: true, act: (page) => page.getByText('No tools are known yet').waitFor() },
 };
 
@@ -29,7 +70,7 @@ export const checks = async () => ({
 
   'a tool is found by typing, opened with Enter, and its recommended rule is applied and undone': (env) =>
     on(env, { hash: '#/activity', live: ['recorder'] }, async (page) => {
-      await page.keyboard.press('4');
+      await page.keyboard.press('5');
       await rows(page).first().waitFor();
       await page.keyboard.press('/');
       await page.keyboard.type('end_codegen');

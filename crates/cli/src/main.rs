@@ -116,6 +116,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Servers(args) => commands::own::list::run(&args),
         Command::Secrets(args) => commands::secrets::run(&args),
         Command::Settings(args) => commands::settings::run(&args),
+        Command::Overview(args) => commands::overview::run(&args),
+        Command::Catalogue(args) => commands::catalogue::run(&args),
         Command::Tools(args) => commands::tools::list(&args),
         Command::Tool(args) => commands::tools::page(&args),
         Command::Scan(args) => commands::scan::run(&args),

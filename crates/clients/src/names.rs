@@ -58,6 +58,11 @@ impl Names {
         self.taken.get(name).is_some_and(|taken| *taken != identity(local))
     }
 
+    /// The name that an entry would get if it were put behind the gate now, by itself.
+    pub fn would_give(&self, key: &Key, local: &Local, ledger: &Ledger) -> String {
+        Names { taken: self.taken.clone() }.give(key, local, ledger)
+    }
+
     /// The name that it had, if it is the same program still; else the client's own name for it, unless that name belongs to
     /// another program: then `playwright@cursor`.
     pub(crate) fn give(&mut self, key: &Key, local: &Local, ledger: &Ledger) -> String {

@@ -32,6 +32,20 @@ pub fn between(
     after: &Policy,
     now_ms: i64,
 ) -> Result<ToolChanges, DeskError> {
+    let listed = catalogue::read(home, server)?.map(|known| known.tools).unwrap_or_default();
+    let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
+    of_tools(history, server, &tools, before, after, now_ms)
+}
+
+/// The same of these tools, wherever they are known from.
+pub(crate) fn of_tools(
+    history: &History,
+    server: &str,
+    tools: &BTreeSet<String>,
+    before: &str,
+    after: &Policy,
+    now_ms: i64,
+) -> Result<ToolChanges, DeskError> {
     let uses = history.tool_use(server, now_ms - WEEK_MS)?;
     let mut usage: BTreeMap<String, u64> = BTreeMap::new();
     let mut clients: BTreeSet<&str> = BTreeSet::new();
@@ -39,14 +53,12 @@ pub fn between(
         *usage.entry(tool_use.tool.clone()).or_default() += tool_use.calls;
         clients.insert(&tool_use.client);
     }
-    let listed = catalogue::read(home, server)?.map(|known| known.tools).unwrap_or_default();
-    let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
     let clients: Vec<&str> = clients.into_iter().collect();
     let files = Disk::new();
     let circumstances =
         Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
     let old = Policy::parse(before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
-    let all = impact(&old, after, &tools, &usage, &clients, &circumstances);
+    let all = impact(&old, after, tools, &usage, &clients, &circumstances);
     let used = all.iter().filter(|change| change.used > 0).count();
     Ok(ToolChanges { all, used })
 }

@@ -17,6 +17,8 @@ use crate::launch::command_line::{CommandLine, Operand, Origin, Registry, same_p
 #[serde(deny_unknown_fields)]
 pub struct KnownServer {
     pub server: String,
+    /// What it is for, in a sentence.
+    pub about: String,
     /// What it is called in lists of servers, where that can be nobody else.
     pub names: Vec<String>,
     /// As npm, PyPI or its repository has it.
@@ -29,6 +31,9 @@ pub struct KnownServer {
     images: Vec<String>,
     /// The version that was read.
     pub version: String,
+    /// How it is started; none for one that no registry of packages has.
+    #[serde(default)]
+    pub start: Option<KnownStart>,
     tools: FxHashMap<RiskClass, Vec<String>>,
     /// Tools whose definition, as it was read, sounds graver by itself than they are: as which. Only one that is graver still counts.
     #[serde(default)]
@@ -43,6 +48,31 @@ pub struct KnownServer {
 enum PackageRegistry {
     Npm,
     PyPi,
+}
+
+/// How a known server is started, from its first package.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownStart {
+    pub runner: Runner,
+    #[serde(default)]
+    arguments: Vec<String>,
+    /// Variables that it wants: their values are the person's.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// What has to be added to the command, in words.
+    #[serde(default)]
+    pub asks: Vec<String>,
+}
+
+/// Who fetches a package and runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Runner {
+    /// Of npm.
+    Npx,
+    /// Of PyPI.
+    Uvx,
 }
 
 const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
@@ -89,6 +119,25 @@ impl KnownServer {
 
     pub fn class(&self, tool: &str) -> Option<RiskClass> {
         of(&self.tools, tool)
+    }
+
+    /// The words that start the version that was read.
+    pub fn command(&self) -> Option<Vec<String>> {
+        let start = self.start.as_ref()?;
+        let package = format!("{}@{}", self.packages.first()?, self.version);
+        let runner: &[&str] = match start.runner {
+            Runner::Npx => &["npx", "-y"],
+            Runner::Uvx => &["uvx"],
+        };
+        let words = runner.iter().map(|word| (*word).to_owned());
+        Some(words.chain([package]).chain(start.arguments.iter().cloned()).collect())
+    }
+
+    /// Every tool that it has, in the order of the names.
+    pub fn tool_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.tools.values().flatten().map(String::as_str).collect();
+        names.sort_unstable();
+        names
     }
 
     pub fn tool_count(&self) -> usize {
@@ -173,6 +222,20 @@ mod tests {
                 assert!(known.class(flagged).is_some(), "{} has no {flagged}", known.server);
             }
         }
+    }
+
+    #[test]
+    fn what_the_catalogue_starts_is_the_server_that_it_describes() {
+        for known in known_servers() {
+            assert!(known.about.ends_with('.') && known.about.len() < 200, "{}", known.server);
+            let Some(command) = known.command() else { continue };
+            let words: Vec<&str> = command.iter().map(String::as_str).collect();
+            let found = KnownServer::by_command(&words).unwrap();
+            assert_eq!(found.server, known.server, "{words:?}");
+            assert!(words.iter().any(|word| word.ends_with(&known.version)), "a version is named: {words:?}");
+        }
+        let started = known_servers().iter().filter(|known| known.start.is_some()).count();
+        assert!(started > 20, "{started}");
     }
 
     #[test]

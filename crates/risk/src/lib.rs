@@ -19,7 +19,7 @@ mod words;
 pub use assessment::{
     Assessment, Confidence, DataFlags, Evidence, EvidencePlace, OperationClass, RiskClass, RiskSeverity,
 };
-pub use catalogue::{KnownServer, known_servers};
+pub use catalogue::{KnownServer, KnownStart, Runner, known_servers};
 pub use classify::classify;
 pub use definition::ToolDefinition;
 pub use launch::{LaunchFinding, LaunchGravity, launch};

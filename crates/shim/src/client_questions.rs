@@ -310,8 +310,12 @@ mod tests {
 
     #[test]
     fn a_question_shows_all_of_a_call_or_is_not_put() {
-        let of =
-            |text: &str, complete| Arguments { text: text.to_owned(), bytes: text.len() as u64, complete };
+        let of = |text: &str, complete| Arguments {
+            text: text.to_owned(),
+            bytes: text.len() as u64,
+            complete,
+            masked: 0,
+        };
         let words =
             |tool, arguments: Option<&Arguments>| question_words(("files", tool), arguments, "look twice.");
         assert_eq!(

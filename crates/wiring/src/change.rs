@@ -112,7 +112,7 @@ impl Wiring {
         Ok(change)
     }
 
-    fn entry_change<'c>(
+    pub(crate) fn entry_change<'c>(
         &'c self,
         look: &'c Look<'_>,
         act: Act<'c>,
@@ -205,7 +205,11 @@ impl Look<'_> {
     }
 
     /// The files with entries that are meant; a file that cannot be read, if all are.
-    fn concerned<'l>(&'l self, act: ClientAct, keys: &'l [EntryKey]) -> impl Iterator<Item = &'l Surveyed> {
+    pub(crate) fn concerned<'l>(
+        &'l self,
+        act: ClientAct,
+        keys: &'l [EntryKey],
+    ) -> impl Iterator<Item = &'l Surveyed> {
         let has = move |file: &Surveyed| file.entries().iter().any(|entry| is_meant(entry, act, keys));
         self.surveyed.iter().filter(move |file| (keys.is_empty() && file.read.is_err()) || has(file))
     }
@@ -259,7 +263,7 @@ impl Look<'_> {
 }
 
 /// Is this entry meant? No keys: every entry that the act would change.
-fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool {
+pub(crate) fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool {
     match (keys.is_empty(), act) {
         (false, _) => keys.contains(&entry_key(&entry.key)),
         (true, ClientAct::Protect) => entry.state == State::Open,
@@ -273,7 +277,7 @@ fn is_wiped(drift: &Drift, key: &Key) -> bool {
 }
 
 /// What is done to entries that are there; placing has its own way.
-fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
+pub(crate) fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
     match act {
         ClientAct::Protect | ClientAct::Place => Act::Protect { binary },
         ClientAct::Unprotect => Act::Unprotect,

@@ -19,6 +19,7 @@ mod mark;
 mod own;
 mod removal;
 mod repair;
+mod roster;
 mod secrets;
 pub mod shown;
 pub mod view;
@@ -58,6 +59,7 @@ pub use file_change::{EntryChange, FileChange, Timing, Written};
 pub use guard::{GuardNews, GuardReport, Undone};
 pub use launch::{launch_notes, launch_notes_of};
 pub use removal::RemovalPlan;
+pub use roster::Launch;
 pub use secrets::Wish;
 pub use shown::{client_name, diff_lines, masker, masker_of};
 

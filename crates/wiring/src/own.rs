@@ -162,6 +162,11 @@ impl Wiring {
         Ok(change)
     }
 
+    /// Program and arguments, as typed; none for what is no command line.
+    pub fn words_of(&self, draft: &ServerDraft) -> Option<Vec<String>> {
+        command_line::words(&draft.command, self.machine.os).ok()
+    }
+
     /// What was typed, as what it means.
     fn wanted(&self, draft: &ServerDraft) -> Result<Wanted, &'static str> {
         let mut words = command_line::words(&draft.command, self.machine.os)?;

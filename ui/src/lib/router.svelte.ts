@@ -1,6 +1,7 @@
 // Where the window is: "#/section/rest?query". The address is the only place where it is kept, so that a reload, the tray
 // and a link agree.
 export const sections = [
+  'overview',
   'activity',
   'approvals',
   'servers',

@@ -82,6 +82,12 @@ export const wants: readonly Want[] = [
     command: 'callgate policy simulate',
   },
   { want: 'know what would happen to a call', use: 'Try a call', command: 'callgate policy explain' },
+  { want: 'know everything that my agents can call', use: 'Overview', command: 'callgate overview' },
+  {
+    want: 'know what a server could do before I add it',
+    use: 'Tools, Catalogue',
+    command: 'callgate catalogue',
+  },
   {
     want: 'know what a tool can do, and what to do about it',
     use: 'Tools, its page',
@@ -128,7 +134,7 @@ export const keyGroups: readonly KeyGroup[] = [
   {
     where: 'Everywhere',
     keys: [
-      { keys: ['1–7'], does: 'go to a section' },
+      { keys: ['1–8'], does: 'go to a section' },
       { keys: ['Ctrl K', '⌘ K'], does: 'go anywhere, do anything' },
       { keys: ['?'], does: 'this help' },
       { keys: ['u'], does: 'Undo, while it is offered' },

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::commands::starting::STARTS;
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ClientsArgs {
@@ -23,6 +25,7 @@ pub(crate) enum ClientsCommand {
     #[command(mut_arg("leave_secrets", |arg| arg.hide(true)))]
     Protect(ChangeArgs),
     /// Take the gate away again (asks first)
+    #[command(mut_arg("start", |arg| arg.hide(true)))]
     Unprotect(ChangeArgs),
     /// Copies of clients' files from before each edit
     Backups(BackupsArgs),
@@ -65,6 +68,9 @@ pub(crate) struct ChangeArgs {
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Which rules servers begin with that have none of their own yet: what their caption says, and no more
+    #[arg(long, value_parser = STARTS)]
+    pub(crate) start: Option<String>,
     #[command(flatten)]
     pub(crate) running: WhileRunning,
     /// Leave references to the keychain as they are, though only the gate understands them

@@ -94,7 +94,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "clients protect",
         &[
-            ("callgate clients protect --all", "every server of every client"),
+            (
+                "callgate clients protect --all --start recommended",
+                "every server of every client, with rules to begin with",
+            ),
             ("callgate clients protect cursor github --dry-run", "one of them; only say what would change"),
         ],
     ),

@@ -9,7 +9,21 @@ use super::examples::with_examples;
 
 /// Every command that is shown, in the order of a first week with it.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["demo", "clients", "add", "remove", "servers", "secrets", "doctor", "uninstall", "version"]),
+    (
+        "Begin",
+        &[
+            "demo",
+            "overview",
+            "clients",
+            "add",
+            "remove",
+            "servers",
+            "secrets",
+            "doctor",
+            "uninstall",
+            "version",
+        ],
+    ),
     (
         "Look",
         &[
@@ -26,6 +40,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "ps",
             "codegen",
             "tools",
+            "catalogue",
             "tool",
             "classify",
             "explain",

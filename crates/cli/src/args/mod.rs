@@ -154,6 +154,10 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Look for what can keep the gate from working, and say what mends it; changes nothing
     Doctor(DoctorArgs),
+    /// Everything that your AI clients can call: each server with what its tools can do, and whether it is behind the gate
+    Overview(OverviewArgs),
+    /// Servers that Callgate knows: what their tools can do, and the command that adds one with rules
+    Catalogue(CatalogueArgs),
     /// Every tool that servers listed: what it can do, what your rules make of it, how it is used
     Tools(ToolsArgs),
     /// Everything about one tool, with the rule that is recommended for it; --apply puts that in force

@@ -7,6 +7,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::clients::WhileRunning;
+use crate::commands::starting::STARTS;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -97,6 +98,9 @@ pub(crate) struct AddArgs {
     /// Place it in every client that is here
     #[arg(long, conflicts_with = "client")]
     pub(crate) all_clients: bool,
+    /// Which rules it begins with, if it has none of its own yet: what their caption says, and no more
+    #[arg(long, value_parser = STARTS)]
+    pub(crate) start: Option<String>,
     /// Show what would be written, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

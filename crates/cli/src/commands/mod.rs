@@ -2,6 +2,7 @@
 
 pub(crate) mod acts;
 pub(crate) mod approvals;
+pub(crate) mod catalogue;
 pub(crate) mod classify;
 pub(crate) mod clients;
 pub(crate) mod codegen;
@@ -15,6 +16,7 @@ pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod log;
 pub(crate) mod logs;
+pub(crate) mod overview;
 pub(crate) mod own;
 pub(crate) mod pins;
 pub(crate) mod policy;
@@ -24,6 +26,7 @@ pub(crate) mod scan;
 pub(crate) mod secrets;
 pub(crate) mod settings;
 pub(crate) mod show;
+pub(crate) mod starting;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod stderr;

@@ -24,11 +24,14 @@ pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<ExitCode> {
     let (server, text) = match &args.server {
         Some(server) => {
             known_server(server, Purpose::Look)?;
-            (server.as_str(), desk.recommended_policy_of(server).map_err(told)?)
+            (server.as_str(), desk.policy_to_begin(&args.start, server).map_err(told)?)
         }
         None => {
             let known = listed(&args.command)?;
-            (NAMELESS, desk.recommended_policy(NAMELESS, &args.command, &known.tools))
+            (
+                NAMELESS,
+                desk.policy_of_command(&args.start, NAMELESS, &args.command, &known.tools).map_err(told)?,
+            )
         }
     };
     hand_out(&text, args.out.as_deref())?;

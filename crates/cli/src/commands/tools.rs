@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use callgate_desk::inventory::Purpose;
-use callgate_desk::view::{Confidence, RiskClass, RiskSeverity, ToolPage, ToolRow, ToolState};
-use callgate_text::local;
+use callgate_desk::view::{
+    Answer, Confidence, RiskClass, RiskSeverity, ServerCost, ToolPage, ToolRow, ToolState,
+};
+use callgate_text::{local, number};
 use serde_json::{Value, json};
 
 use crate::act::{desk, is_first, known_server, settle, told};
@@ -14,13 +16,18 @@ use crate::screen::{self, BAD, BOLD, DIM, Screen, WARN, clip, count, harmless, p
 /// The widest that names get.
 const NAME: usize = 44;
 const SERVER: usize = 20;
+/// Tools of a server whose costs are shown.
+const DEAREST: usize = 20;
 
 pub(crate) fn list(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
     if let Some(server) = &args.server {
         known_server(server, Purpose::Look)?;
     }
-    let view = desk()?.tools(args.server.as_deref()).map_err(told)?;
     let screen = Screen::new();
+    if args.costs || args.unused {
+        return costs(&screen, args);
+    }
+    let view = desk()?.tools(args.server.as_deref()).map_err(told)?;
     if let Some(problem) = &view.problem {
         screen::hint(problem);
     }
@@ -60,6 +67,69 @@ pub(crate) fn list(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
         ),
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+fn costs(screen: &Screen, args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    let desk = desk()?;
+    let all = desk.costs(args.server.as_deref()).map_err(told)?;
+    for cost in &all {
+        let unused = cost.unused.as_ref();
+        if args.json {
+            screen.line(&cost_as_json(cost).to_string());
+        } else if args.unused {
+            let Some(unused) = unused else { continue };
+            screen.line(&format!("{}: {}", harmless(&cost.server), unused.words));
+            let names: Vec<String> = unused.names.iter().map(|name| harmless(name)).collect();
+            told_line(screen, &names.join(", "));
+            if !args.hide {
+                let hide = format!("callgate tools {} --unused --hide", screen::quoted(&cost.server));
+                told_line(screen, &format!("Hide them: {hide}"));
+            }
+        } else {
+            screen.line(&format!(
+                "{}: about {} tokens at every start; {} in the last 7 days answered about {}",
+                screen.paint(BOLD, &harmless(&cost.server)),
+                number(cost.definitions),
+                count(usize::try_from(cost.calls).unwrap_or(usize::MAX), "call"),
+                number(cost.results)
+            ));
+            for tool in cost.tools.iter().take(DEAREST) {
+                let hidden = if tool.hidden { " (hidden)" } else { "" };
+                screen.line(&format!(
+                    "  {}  {:>8} {:>10}{hidden}",
+                    pad(&clip(&harmless(&tool.name), NAME), NAME),
+                    number(tool.definition),
+                    number(tool.results)
+                ));
+            }
+            for (client, results) in &cost.clients {
+                told_line(screen, &format!("{client}: about {} in answers", number(*results)));
+            }
+        }
+        if let (true, Some(unused)) = (args.hide, unused) {
+            let first = is_first(&desk, &cost.server);
+            let done = desk.hide_unused(&cost.server, &unused.names).map_err(told)?;
+            settle(&desk, Answer::Done(done), "hide", first)?;
+        }
+    }
+    if all.is_empty() || (args.unused && all.iter().all(|cost| cost.unused.is_none())) {
+        screen::hint("there is nothing to tell: no list of tools, or no day of calls on record yet");
+    } else if !args.json {
+        screen.line(&screen.paint(
+            DIM,
+            "Estimates: bytes of UTF-8 divided by four. Your client's model may count a third more or less.",
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cost_as_json(cost: &ServerCost) -> Value {
+    let clients: serde_json::Map<String, Value> =
+        cost.clients.iter().map(|(client, results)| (client.clone(), json!(results))).collect();
+    json!({
+        "server": cost.server, "definitions": cost.definitions, "calls": cost.calls, "results": cost.results,
+        "clients": clients, "tools": cost.tools, "unused": cost.unused,
+    })
 }
 
 fn line(screen: &Screen, row: &ToolRow, server: usize, tool: usize) -> String {

@@ -28,6 +28,7 @@ use callgate_journal::catch_up;
 
 pub(crate) use advice::{NEW_CAP, cap_for};
 pub(crate) use loosen::Plan;
+pub(crate) use restrict::broken_where;
 
 use crate::change::{self, EditContext};
 use crate::{Desk, DeskError};

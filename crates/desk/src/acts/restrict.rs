@@ -400,7 +400,7 @@ pub(super) fn reason_of(reason: Option<&str>) -> Result<Option<String>, DeskErro
 }
 
 /// A broken policy is named by its file.
-pub(super) fn broken_where(error: callgate_policy::edit::EditError, present: &CurrentPolicy) -> DeskError {
+pub(crate) fn broken_where(error: callgate_policy::edit::EditError, present: &CurrentPolicy) -> DeskError {
     use callgate_policy::edit::EditError;
     match error {
         EditError::Broken(report) => DeskError::BrokenPolicy { path: present.source().to_owned(), report },

@@ -25,6 +25,15 @@ pub(super) struct Tool {
     guards: Map<String, Value>,
 }
 
+/// What a known server has, for one that was never listed here: names alone, without definitions.
+pub(super) fn of_catalogue(known: &KnownServer) -> Vec<KnownTool> {
+    let named = |name: &str| KnownTool {
+        name: name.to_owned(),
+        definition: serde_json::json!({ "name": name }).to_string(),
+    };
+    known.tool_names().into_iter().map(named).collect()
+}
+
 /// Every tool of one list, in its order.
 pub(super) fn read(
     server: &str,

@@ -8,6 +8,7 @@ use callgate_clients::survey::{State, entries, everything};
 use callgate_clients::{System, ledger, own};
 use callgate_home::{Home, running};
 use callgate_risk::{KnownServer, ToolNames};
+use callgate_wiring::Launch;
 
 use crate::Desk;
 
@@ -21,7 +22,17 @@ pub(super) struct Installed {
 
 impl Installed {
     pub(super) fn read(desk: &Desk) -> Installed {
-        let mut all = Installed::of(&desk.home, desk.wiring.machine());
+        // What cannot be read names no server; that it cannot is told elsewhere.
+        let launches = desk.wiring.look_at_clients().map(|look| look.launches()).unwrap_or_default();
+        Installed::of_launches(desk, &launches)
+    }
+
+    pub(super) fn of_launches(desk: &Desk, launches: &[Launch]) -> Installed {
+        let mut all = Installed::default();
+        for launch in launches.iter().filter(|launch| !launch.words.is_empty()) {
+            all.add(&launch.server, launch.words.clone());
+        }
+        let mut all = all.with_own(&desk.home);
         all.names = desk.tool_names(&all);
         all
     }
@@ -37,16 +48,21 @@ impl Installed {
             };
             all.add(server, local.words().map(str::to_owned).collect());
         }
-        for (server, command) in own::commands(home.path()).unwrap_or_default() {
-            all.add(&server, command);
-        }
-        for lease in running(home) {
-            all.add(&lease.server, lease.command);
-        }
-        all
+        all.with_own(home)
     }
 
-    fn add(&mut self, server: &str, command: Vec<String>) {
+    /// And those of our own list, and of sessions that run.
+    fn with_own(mut self, home: &Home) -> Installed {
+        for (server, command) in own::commands(home.path()).unwrap_or_default() {
+            self.add(&server, command);
+        }
+        for lease in running(home) {
+            self.add(&lease.server, lease.command);
+        }
+        self
+    }
+
+    pub(super) fn add(&mut self, server: &str, command: Vec<String>) {
         self.commands.entry(server.to_owned()).or_default().push(command);
     }
 
@@ -60,6 +76,6 @@ impl Installed {
 }
 
 /// By the words that start a server.
-pub(super) fn of_command(command: &[String]) -> Option<&'static KnownServer> {
+pub(crate) fn of_command(command: &[String]) -> Option<&'static KnownServer> {
     KnownServer::by_command(&command.iter().map(String::as_str).collect::<Vec<_>>())
 }

@@ -6,10 +6,14 @@ mod answers;
 mod arguments;
 mod attacks;
 pub(crate) mod badges;
+mod cost;
 mod facts;
 mod installed;
+mod known;
 mod page;
+mod server_page;
 mod start;
+mod surface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -26,7 +30,7 @@ use callgate_text::name;
 
 use crate::change::CurrentPolicy;
 use crate::rules::table;
-use crate::view::{Done, StartingPoint, ToolPage, ToolRow, ToolRule, ToolServer, ToolsView};
+use crate::view::{Done, ToolPage, ToolRow, ToolRule, ToolServer, ToolsFrom, ToolsView};
 use crate::{Desk, DeskError};
 use facts::Tool;
 use installed::Installed;
@@ -42,6 +46,8 @@ struct Server {
     name: String,
     known: Option<&'static KnownServer>,
     listed: Option<Catalogue>,
+    /// The list, or what the catalogue has of a server that never listed here.
+    entries: Vec<KnownTool>,
     tools: Vec<Tool>,
     /// By tool; empty if the policy cannot be used.
     rules: BTreeMap<String, ToolRule>,
@@ -118,27 +124,25 @@ impl Desk {
         Ok(Done::said(words, Some(server)))
     }
 
-    /// Whole policies for a server to begin with, each with what it would change.
-    pub fn starting_points(&self, server: &str) -> Result<Vec<StartingPoint>, DeskError> {
-        let history = History::open_reader(&self.home)?;
-        let (corrected, _) = self.corrected();
-        let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
-        start::points(self, &history, &read)
-    }
-
-    /// The recommended policy for a list of tools that this command listed, whatever its server is called.
-    pub fn recommended_policy(&self, server: &str, command: &[String], listed: &[KnownTool]) -> String {
+    /// A policy to begin with for a list of tools that this command listed, whatever its server is called.
+    pub fn policy_of_command(
+        &self,
+        start: &str,
+        server: &str,
+        command: &[String],
+        listed: &[KnownTool],
+    ) -> Result<String, DeskError> {
         let (installed, known) = (Installed::read(self), installed::of_command(command));
-        start::recommended(server, &facts::read(server, known, listed, &installed.names, None))
+        start::text(start, server, &facts::read(server, known, listed, &installed.names, None))
     }
 
-    /// The recommended policy for a server, from what it listed last.
-    pub fn recommended_policy_of(&self, server: &str) -> Result<String, DeskError> {
+    /// A policy to begin with for a server, from what it listed last or what the catalogue has of it.
+    pub fn policy_to_begin(&self, start: &str, server: &str) -> Result<String, DeskError> {
         let history = History::open_reader(&self.home)?;
         let (corrected, _) = self.corrected();
         let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
-        read.list()?;
-        Ok(start::recommended(server, &read.tools))
+        read.is_known()?;
+        start::text(start, server, &read.tools)
     }
 
     pub(crate) fn recommended_rule(&self, server: &str, tool: &str) -> Result<Recommendation, DeskError> {
@@ -191,11 +195,27 @@ impl Desk {
         server: &str,
         patience: Duration,
     ) -> Result<Server, DeskError> {
-        let known = installed.known(server);
         // What a server listed is for people; without it there is nothing to tell.
         let listed = catalogue::read(&self.home, server).ok().flatten();
-        let entries = listed.as_ref().map(|listed| listed.tools.as_slice()).unwrap_or_default();
-        let tools = facts::read(server, known, entries, &installed.names, corrected.get(server));
+        self.server_from(history, installed, corrected, server, listed, patience)
+    }
+
+    fn server_from(
+        &self,
+        history: &History,
+        installed: &Installed,
+        corrected: &Classes,
+        server: &str,
+        listed: Option<Catalogue>,
+        patience: Duration,
+    ) -> Result<Server, DeskError> {
+        let known = installed.known(server);
+        let entries = match (&listed, known) {
+            (Some(listed), _) => listed.tools.clone(),
+            (None, Some(known)) => facts::of_catalogue(known),
+            (None, None) => Vec::new(),
+        };
+        let tools = facts::read(server, known, &entries, &installed.names, corrected.get(server));
         let seen =
             if patience.is_zero() { ToolsSeen::default() } else { history.tools_seen(server, patience)? };
         let policy = CurrentPolicy::read(&self.home, server);
@@ -204,7 +224,7 @@ impl Desk {
             .map_err(ToString::to_string)
             .and_then(|policy| PolicyFile::parse(policy.text()).map_err(|report| report.headline()));
         let (rules, problem) = match file {
-            Ok(file) => (table::tools(&file, entries, &seen), None),
+            Ok(file) => (table::tools(&file, &entries, &seen), None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
         let rules = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();
@@ -212,6 +232,7 @@ impl Desk {
             name: server.to_owned(),
             known,
             listed,
+            entries,
             tools,
             rules,
             policy: policy.ok(),
@@ -222,17 +243,33 @@ impl Desk {
 }
 
 impl Server {
-    fn list(&self) -> Result<&Catalogue, DeskError> {
-        self.listed.as_ref().ok_or_else(|| {
-            DeskError::NotFound(format!(
-                "{} has listed no tools yet: start it once in its client, or test it in Clients",
+    /// Its policy refuses nothing of itself.
+    fn is_watch_only(&self) -> bool {
+        let policy = self.policy.as_ref().and_then(|policy| policy.policy().ok());
+        policy.is_some_and(|policy| policy.watch_only())
+    }
+
+    fn from(&self) -> ToolsFrom {
+        match (&self.listed, self.known) {
+            (Some(_), _) => ToolsFrom::Listed,
+            (None, Some(_)) => ToolsFrom::Catalogue,
+            (None, None) => ToolsFrom::Nothing,
+        }
+    }
+
+    /// An error where nothing is known of its tools.
+    fn is_known(&self) -> Result<(), DeskError> {
+        match self.from() {
+            ToolsFrom::Listed | ToolsFrom::Catalogue => Ok(()),
+            ToolsFrom::Nothing => Err(DeskError::NotFound(format!(
+                "{} has listed no tools yet: start it once in its client, or scan it in Overview",
                 name(&self.name)
-            ))
-        })
+            ))),
+        }
     }
 
     fn find(&self, tool: &str) -> Result<&Tool, DeskError> {
-        self.list()?;
+        self.is_known()?;
         self.tools.iter().find(|one| one.name == tool).ok_or_else(|| {
             DeskError::NotFound(format!("{} did not list {:?} last", name(&self.name), name(tool)))
         })
@@ -264,6 +301,7 @@ impl Server {
         ToolServer {
             name: self.name.clone(),
             known: self.known.map(|known| known.server.clone()),
+            from: self.from(),
             listed_ms: self.listed.as_ref().map(|listed| listed.seen_ms),
             tools: u32::try_from(rows.len()).unwrap_or(u32::MAX),
             critical: u32::try_from(critical).unwrap_or(u32::MAX),

@@ -101,8 +101,7 @@ fn recommended(
         }
         _ => {}
     }
-    let listed: Vec<Listed> =
-        server.listed.iter().flat_map(|listed| &listed.tools).map(Listed::from).collect();
+    let listed: Vec<Listed> = server.entries.iter().map(Listed::from).collect();
     for title in ready::folder_rules(&listed, &tool.name) {
         notes.push(format!("Rules has a ready-made rule for it that takes a folder: {title}."));
     }

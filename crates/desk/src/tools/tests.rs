@@ -16,7 +16,7 @@ const GET: &str =
     r#"{"name":"get_codegen_session","description":"Get information about a code generation session"}"#;
 const NAVIGATE: &str = r#"{"name":"playwright_navigate","description":"Navigate to a URL","inputSchema":{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}}"#;
 
-fn lists(home: &TestHome, server: &str, definitions: &[&str]) {
+pub(super) fn lists(home: &TestHome, server: &str, definitions: &[&str]) {
     let raw: Vec<Raw<'_>> = definitions.iter().map(|text| Raw::parse(text).unwrap()).collect();
     let named = raw.iter().map(|raw| (raw.get("name").unwrap().as_str().unwrap(), *raw)).collect::<Vec<_>>();
     let listed = named.iter().map(|(name, raw)| (name.as_ref(), *raw));

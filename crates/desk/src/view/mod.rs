@@ -15,6 +15,7 @@ mod place;
 mod rules;
 mod servers;
 mod settings;
+mod surface;
 mod tools;
 mod trees;
 
@@ -47,10 +48,14 @@ pub use rules::{
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};
+pub use surface::{
+    CatalogueServer, CatalogueTool, ClassCounts, ServerCost, ServerLaunch, ServerPage, ServerStart, StepKind,
+    SurfaceClient, SurfaceServer, SurfaceStep, SurfaceView, ToolCost, UnusedTools,
+};
 pub use tools::{
     AttackPattern, ClassBadge, Confidence, RecommendedRule, RelatedTool, RiskClass, RiskSeverity, RuleAct,
     StartingPoint, ToolArgument, ToolEvidence, ToolFinding, ToolOperation, ToolPage, ToolQuestion, ToolRow,
-    ToolServer, ToolsView,
+    ToolServer, ToolsFrom, ToolsView,
 };
 pub use trees::{
     ElsewhereView, EndedView, HappenedView, LeftoverView, ProcessView, Strays, SuspectView, SweepView,

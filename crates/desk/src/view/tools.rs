@@ -43,6 +43,7 @@ pub struct ToolServer {
     pub name: String,
     /// As the catalogue calls it, by what was installed: "Playwright MCP".
     pub known: Option<String>,
+    pub from: ToolsFrom,
     /// When this list was seen for the first time; none if it never listed any.
     pub listed_ms: Option<i64>,
     pub tools: u32,
@@ -51,6 +52,19 @@ pub struct ToolServer {
     pub cut: bool,
     /// Its policy cannot be used: nothing can be said of states.
     pub problem: Option<String>,
+}
+
+/// Where it is known from which tools a server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub enum ToolsFrom {
+    /// It listed them here.
+    Listed,
+    /// It never listed any here; by what is installed it is one that the catalogue has.
+    Catalogue,
+    /// Nowhere.
+    Nothing,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -229,4 +243,6 @@ pub struct StartingPoint {
     pub changes: Vec<String>,
     /// What it newly allows; empty if it opens nothing.
     pub loosened: Vec<String>,
+    /// The rules are these already.
+    pub in_force: bool,
 }

@@ -57,6 +57,17 @@ export const commands = {
 	savePolicy: (server: string, baseText: string, text: string) => typedError<SaveAnswer, UiError>(__TAURI_INVOKE("save_policy", { server, baseText, text })),
 	versions: (server: string) => typedError<PolicyVersionView[], UiError>(__TAURI_INVOKE("versions", { server })),
 	versionDiff: (server: string, change: number) => typedError<string, UiError>(__TAURI_INVOKE("version_diff", { server, change })),
+	/**  Everything that agents can call on this machine; starts nothing. */
+	surface: () => typedError<SurfaceView, UiError>(__TAURI_INVOKE("surface")),
+	/**  The servers that Callgate knows, with what starts them. */
+	catalogue: () => typedError<CatalogueServer[], UiError>(__TAURI_INVOKE("catalogue")),
+	serverPage: (server: string) => typedError<ServerPage, UiError>(__TAURI_INVOKE("server_page", { server })),
+	/**  Those of these that nobody uses still; one undo. */
+	hideUnused: (server: string, names: string[]) => typedError<Done, UiError>(__TAURI_INVOKE("hide_unused", { server, names })),
+	serverStarts: (entries: EntryKey[]) => typedError<ServerStart[], UiError>(__TAURI_INVOKE("server_starts", { entries })),
+	/**  None while what was typed is no command. */
+	draftStart: (draft: ServerDraft) => typedError<ServerStart | null, UiError>(__TAURI_INVOKE("draft_start", { draft })),
+	beginWith: (server: string, point: StartingPoint) => typedError<Answer, UiError>(__TAURI_INVOKE("begin_with", { server, point })),
 	tools: () => typedError<ToolsView, UiError>(__TAURI_INVOKE("tools")),
 	tool: (server: string, tool: string) => typedError<ToolPage, UiError>(__TAURI_INVOKE("tool", { server, tool })),
 	applyRecommended: (server: string, tool: string) => typedError<Answer, UiError>(__TAURI_INVOKE("apply_recommended", { server, tool })),
@@ -418,6 +429,35 @@ export type Case = {
 	reason: string | null,
 };
 
+/**  One server of the catalogue. */
+export type CatalogueServer = {
+	server: string,
+	about: string,
+	/**  As npm, PyPI or its repository has it. */
+	package: string,
+	/**  The version that was read. */
+	version: string,
+	classes: ClassCounts,
+	/**  Its tools with their classes, the gravest first. */
+	tools: CatalogueTool[],
+	/**  What to call it. */
+	name: string,
+	/**  The command line that starts that version; none for one that is on no registry. */
+	command: string | null,
+	/**  Variables that it wants. */
+	variables: string[],
+	/**  What has to be added to the command, in words. */
+	asks: string[],
+	/**  Where it is here already: "fetch in Cursor". */
+	here: string[],
+};
+
+export type CatalogueTool = {
+	name: string,
+	class: RiskClass,
+	severity: RiskSeverity,
+};
+
 /**  A change of a server's rules. */
 export type ChangeLine = {
 	/**  Its place among the calls. */
@@ -448,6 +488,18 @@ export type ClassBadge = {
 	confidence: Confidence,
 	/**  The class is what a person said. */
 	corrected: boolean,
+};
+
+/**  How many tools of each class. */
+export type ClassCounts = {
+	tools: number,
+	read: number,
+	write: number,
+	execute: number,
+	destructive: number,
+	financial: number,
+	/**  Destructive and financial ones. */
+	critical: number,
 };
 
 /**  What would become of a clear of an open session by its own client. */
@@ -1532,6 +1584,22 @@ export type SecretsPreview = {
 	diff: string,
 };
 
+/**  What the tools of one server cost, in tokens: estimates, bytes of UTF-8 divided by four. */
+export type ServerCost = {
+	server: string,
+	/**  Of the definitions of tools that are not hidden: what a client puts before the model at every start. */
+	definitions: number,
+	/**  In the last 7 days, let through. */
+	calls: number,
+	/**  Of what they answered. */
+	results: number,
+	/**  The same by client, as people know it, the most first. */
+	clients: ([string, number])[],
+	/**  The dearest first. */
+	tools: ToolCost[],
+	unused: UnusedTools | null,
+};
+
 /**  What a person typed so far. */
 export type ServerDraft = {
 	name: string,
@@ -1540,6 +1608,31 @@ export type ServerDraft = {
 	variables: DraftVariable[],
 	/**  Ids of the clients that it is to be placed in. */
 	clients: string[],
+};
+
+export type ServerLaunch = {
+	client: string,
+	command: string,
+};
+
+/**  All that is told of one server. */
+export type ServerPage = {
+	server: string,
+	/**  As the catalogue calls it, by what is installed. */
+	known: string | null,
+	/**  What it is for, as the catalogue has it. */
+	about: string | null,
+	/**  Its package, and the version that the catalogue was made with. */
+	package: string | null,
+	readVersion: string | null,
+	from: ToolsFrom,
+	classes: ClassCounts,
+	/**  Which clients start it, and how, secrets masked. */
+	starts: ServerLaunch[],
+	/**  Definitions that differ from what was accepted, or were never. */
+	waiting: number,
+	/**  None where it never listed its tools. */
+	cost: ServerCost | null,
 };
 
 /**  A client that a server can be placed in. */
@@ -1552,6 +1645,20 @@ export type ServerPlace = {
 	newFile: boolean,
 	/**  Why nothing can be written there. */
 	problem: string | null,
+};
+
+/**  What a server can begin with when it is put behind the gate, or added. */
+export type ServerStart = {
+	entry: EntryKey | null,
+	/**  Its name at the gate. */
+	server: string,
+	known: string | null,
+	from: ToolsFrom,
+	classes: ClassCounts,
+	/**  It has rules that a person wrote: they stay. */
+	hasRules: boolean,
+	/**  Those whose captions are true of what is known: of a server that nobody knows, only the first and the last. */
+	points: StartingPoint[],
 };
 
 export type ServerState = "running" | "stopped" | 
@@ -1677,7 +1784,19 @@ export type StartingPoint = {
 	changes: string[],
 	/**  What it newly allows; empty if it opens nothing. */
 	loosened: string[],
+	/**  The rules are these already. */
+	inForce: boolean,
 };
+
+export type StepKind = 
+/**  Nothing is configured here: add a server. */
+"add" | 
+/**  Put the gate in front of these. */
+"protect" | 
+/**  Start it once and ask it for its tools. */
+"scan" | 
+/**  It is only watched: choose rules for it. */
+"rules";
 
 /**  What is there to clean up. */
 export type Strays = {
@@ -1693,6 +1812,69 @@ export type SuggestedRule = {
 	words: string,
 	/**  The count behind it. */
 	why: string,
+};
+
+export type SurfaceClient = {
+	/**  `claude-desktop`; as a session says it where no file names it. */
+	id: string,
+	name: string,
+	servers: SurfaceServer[],
+};
+
+/**  A server as one client starts it. */
+export type SurfaceServer = {
+	/**  As its client calls it. */
+	name: string,
+	/**  Its name at the gate, or the one that it would get. */
+	server: string,
+	/**  None for one that runs behind the gate and stands in no file that is known here. */
+	entry: EntryKey | null,
+	/**  The file, as people write it. */
+	shown: string | null,
+	state: EntryState,
+	/**  Why nobody can put a gate in front of it. */
+	why: string | null,
+	/**  What it starts, secrets masked. */
+	command: string,
+	/**  As the catalogue calls it, by what is installed. */
+	known: string | null,
+	from: ToolsFrom,
+	/**  When its list was seen for the first time. */
+	listedMs: number | null,
+	classes: ClassCounts,
+	/**  Things that should not be in definitions. */
+	findings: number,
+	/**  It is behind the gate, and nothing of it is refused. */
+	watchOnly: boolean,
+};
+
+export type SurfaceStep = {
+	kind: StepKind,
+	words: string,
+	/**  Which entries it is about. */
+	entries: EntryKey[],
+	/**  The server that it is about, where it is one. */
+	server: string | null,
+};
+
+/**  Each client's servers, with what their tools can do. */
+export type SurfaceView = {
+	clients: SurfaceClient[],
+	/**  "137 tools of 9 servers, 9 of them critical." */
+	words: string,
+	/**  A server that several clients have under one name counts once. */
+	total: ClassCounts,
+	servers: number,
+	/**  Entries that could be behind the gate, and are not. */
+	open: number,
+	/**  Servers of whose tools nothing is known. */
+	unknown: number,
+	/**  Files that could not be read, and why: their servers are not in here. */
+	unread: string[],
+	/**  What to do next; none if nothing is left to do. */
+	next: SurfaceStep | null,
+	/**  What a person said of classes cannot be read, and why. */
+	problem: string | null,
 };
 
 /**  An automation browser on a temporary profile that nobody owns any more. */
@@ -1756,6 +1938,16 @@ export type ToolArgument = {
 export type ToolChoice = {
 	server: string,
 	tool: string,
+};
+
+export type ToolCost = {
+	name: string,
+	definition: number,
+	/**  It is not on the agents' list. */
+	hidden: boolean,
+	/**  In the last 7 days. */
+	calls: number,
+	results: number,
 };
 
 export type ToolDifference = {
@@ -1873,6 +2065,7 @@ export type ToolServer = {
 	name: string,
 	/**  As the catalogue calls it, by what was installed: "Playwright MCP". */
 	known: string | null,
+	from: ToolsFrom,
 	/**  When this list was seen for the first time; none if it never listed any. */
 	listedMs: number | null,
 	tools: number,
@@ -1884,6 +2077,15 @@ export type ToolServer = {
 };
 
 export type ToolState = "allow" | "deny" | "hide" | "ask" | "cap" | "custom";
+
+/**  Where it is known from which tools a server has. */
+export type ToolsFrom = 
+/**  It listed them here. */
+"listed" | 
+/**  It never listed any here; by what is installed it is one that the catalogue has. */
+"catalogue" | 
+/**  Nowhere. */
+"nothing";
 
 /**  All tools of all servers, as they were listed last. */
 export type ToolsView = {
@@ -1931,6 +2133,16 @@ export type UiError = {
 export type Undo = {
 	token: string,
 	untilMs: number,
+};
+
+/**  Tools on the agents' list that nobody calls. */
+export type UnusedTools = {
+	/**  "41 tools that no agent used in 30 days cost about 11,200 tokens at every start". */
+	words: string,
+	/**  So far back it is known, at most 30. */
+	days: number,
+	definitions: number,
+	names: string[],
 };
 
 /**  What the whole process tree of a running session takes at this moment. */

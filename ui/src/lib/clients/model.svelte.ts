@@ -33,6 +33,18 @@ export interface Review {
   quiet?: boolean;
 }
 
+/** What a new server's form begins with. */
+export interface Prefilled {
+  name?: string;
+  command?: string;
+  /** Variables that it wants, without values. */
+  variables?: string[];
+  /** What has to be added to the command, in words. */
+  asks?: string[];
+  /** The rules that it is to begin with, by their id. */
+  start?: string;
+}
+
 /** The secrets that a person is asked about. */
 export interface AboutSecrets {
   act: SecretsAct;
@@ -54,8 +66,8 @@ export class Clients {
   restoring: string | null = $state.raw(null);
   /** The dialog about an entry's secrets. */
   secrets: AboutSecrets | null = $state.raw(null);
-  /** The dialog for a server of one's own. */
-  adding = $state(false);
+  /** The dialog for a server of one's own, empty or with what is known of it. */
+  adding: false | Prefilled = $state.raw(false);
   /** The server that is about to be removed. */
   removing: string | null = $state.raw(null);
   /** Something is being written. */

@@ -81,6 +81,35 @@ describe('Tools', () => {
     expect(screen.getByTestId('undo')).toBeTruthy();
   });
 
+  it('of a server it says what it costs, and hides what nobody uses with one click and Undo', async () => {
+    const recorded = desk.recorded('serverPage', { server: 'playwright' });
+    const unused = {
+      words: '41 tools that no agent used in 30 days cost about 11,200 tokens at every start',
+      days: 30,
+      definitions: 11_200,
+      names: ['browser_drag', 'browser_drop'],
+    };
+    const cost = { server: 'playwright', definitions: 14_000, calls: 3, results: 900, clients: [], tools: [], unused };
+    desk.answer('serverPage', { ...recorded, cost: { ...cost, clients: [['Cursor', 900]] } });
+    const undo = { token: 'token-3', untilMs: Date.now() + 10_000 };
+    const done = {
+      words: 'Hid 2 tools of playwright that nobody used',
+      undo,
+      server: 'playwright',
+      version: null,
+      endsMs: null,
+    };
+    desk.answer('hideUnused', done);
+    show(desk, '#/tools/playwright');
+    const said = await screen.findByTestId('server-cost');
+    expect(said.textContent).toContain('14,000 tokens');
+    expect(said.textContent).toContain('Cursor 900');
+    expect(screen.getByTestId('server-unused').textContent).toContain('41 tools that no agent used in 30 days');
+    screen.getByTestId('hide-unused').click();
+    await waitFor(() => expect(toasts()).toContain('Hid 2 tools of playwright'));
+    expect(desk.asked('hideUnused')).toEqual([{ server: 'playwright', names: unused.names }]);
+  });
+
   it('asks before a rule lets more through than now', async () => {
     const recommended = { ...page().recommended, act: 'keep' as const, label: 'Keep allowed', inForce: false };
     desk.answer('tool', { ...page(), recommended });

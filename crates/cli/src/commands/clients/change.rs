@@ -13,11 +13,14 @@ use callgate_clients::{Client, ledger};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_programs::{Installed, Pair, place};
+use callgate_wiring::view::EntryKey;
 use callgate_wiring::{EntryChange, Timing, Written, launch_notes_of};
 
 use super::selection::Selection;
 use super::{quiet, shown};
+use crate::act::{desk, told};
 use crate::args::{ChangeArgs, EntriesArgs, WhileRunning};
+use crate::commands::starting;
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -35,7 +38,11 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let work = Work::of(&home, &args.entries)?;
     let (screen, act) = (Screen::new(), Act::Protect { binary: text(&binary)? });
     if args.dry_run {
-        return Ok(work.show(&screen, act)?.close(&screen, act, true));
+        let outcome = work.show(&screen, act)?;
+        if let Some(start) = &args.start {
+            starting::preview(&screen, &desk()?.server_starts(&outcome.keys).map_err(told)?, start);
+        }
+        return Ok(outcome.close(&screen, act, true));
     }
     let put = put_program(&home)?;
     let outcome = work.write(&screen, act, How::of(args));
@@ -52,10 +59,27 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
         }
         false => outcome.close(&screen, act, false),
     };
+    let begun = match &args.start {
+        Some(start) => begin(&screen, &outcome.keys, start)?,
+        None => true,
+    };
     if !outcome.done.is_empty() {
         screen.line("Then watch every call: callgate watch");
     }
-    Ok(code)
+    Ok(if begun { code } else { ExitCode::FAILURE })
+}
+
+/// The rules that were asked for, in force before a client starts these servers again.
+fn begin(screen: &Screen, keys: &[EntryKey], start: &str) -> anyhow::Result<bool> {
+    if keys.is_empty() {
+        screen::hint(
+            "--start is for servers that are put behind the gate now; for others: callgate scan SERVER --start …",
+        );
+        return Ok(true);
+    }
+    let desk = desk()?;
+    let starts = desk.server_starts(keys).map_err(told)?;
+    starting::begin(&desk, screen, &starts, start)
 }
 
 /// The program that clients start, and its partner, are in their places from here on.
@@ -211,6 +235,12 @@ impl<'a> Work<'a> {
                 false => format!(" (known as {})", screen::quoted(&edit.server)),
             };
             let words = format!("{}{known}", shown::name(&edit.key.name));
+            outcome.keys.push(EntryKey {
+                client: edit.key.client.clone(),
+                path: edit.key.path.to_string_lossy().into_owned(),
+                project: edit.key.project.clone(),
+                name: edit.key.name.clone(),
+            });
             match outcome.done.last_mut() {
                 Some((client, list)) if client.id == plan.found.client.id => list.push(words),
                 _ => outcome.done.push((plan.found.client, vec![words])),
@@ -284,6 +314,8 @@ pub(in crate::commands) fn done(act: Act<'_>, dry: bool) -> &'static str {
 pub(in crate::commands) struct Outcome {
     /// Per client, the entries that were edited.
     done: Vec<(&'static Client, Vec<String>)>,
+    /// The same entries as the desk names them.
+    keys: Vec<EntryKey>,
     refused: usize,
 }
 

@@ -11,15 +11,19 @@ use callgate_clients::plan::Plan;
 use callgate_clients::secrets::find::{self, Slot};
 use callgate_clients::secrets::lazily::Lazily;
 use callgate_clients::table::clients;
+use callgate_desk::Desk;
+use callgate_desk::view::ServerStart;
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_secrets::Secret;
 use callgate_wiring::{Look, launch_notes, masker_of};
 
 use super::{refused, wiring};
+use crate::act::{desk, told};
 use crate::args::AddArgs;
 use crate::commands::clients::change::{put_program, text};
 use crate::commands::clients::{named, person, quiet, shown};
+use crate::commands::starting;
 use crate::hidden;
 use crate::screen::{self, Screen};
 
@@ -34,6 +38,9 @@ pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
     let ready = adding.look_ahead(&screen)?;
     if args.dry_run {
         adding.show(&screen)?;
+        if let Some(start) = &args.start {
+            starting::preview(&screen, &adding.starts(&desk()?)?, start);
+        }
         return Ok(code(ready));
     }
     if !ready && !args.all_clients {
@@ -53,11 +60,18 @@ pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
         let path = shown::path(&own::path(home.path()));
         screen.line(&format!("{} is in {path} now.", shown::name(&args.name)));
     }
+    let begun = match &args.start {
+        Some(start) => {
+            let desk = desk()?;
+            starting::begin(&desk, &screen, &adding.starts(&desk)?, start)?
+        }
+        None => true,
+    };
     let placed = adding.place(&screen, &keychain)?;
     if adding.targets.is_empty() {
         screen.line(&format!("In no client yet. Place it: callgate add {} --client CLIENT", args.name));
     }
-    Ok(code(ready && placed))
+    Ok(code(ready && placed && begun))
 }
 
 fn code(good: bool) -> ExitCode {
@@ -97,6 +111,12 @@ impl<'a> Adding<'a> {
             };
             screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
         }
+    }
+
+    fn starts(&self, desk: &Desk) -> anyhow::Result<Vec<ServerStart>> {
+        let local = self.wanted.server.local();
+        let words = local.words().map(str::to_owned).collect();
+        Ok(vec![desk.start_of(&self.args.name, words).map_err(told)?])
     }
 
     fn plan(&self, found: &Found) -> Result<Plan, String> {
