@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub mod shift;
 #[cfg_attr(any(target_os = "linux", target_os = "android"), path = "clock/linux.rs")]
@@ -93,6 +93,11 @@ pub fn wall_ms() -> i64 {
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
         .saturating_add(i64::from(shift::ms()))
+}
+
+/// Now, as a process measures how long something has taken.
+pub fn instant() -> Instant {
+    Instant::now() + Duration::from_millis(shift::ms().into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use callgate_home::Stand;
+use callgate_home::{Stand, clock};
 use callgate_journal::{EventKind, Outcome};
 use callgate_policy::OnLimit;
 use callgate_protocol::{NextStep, answer};
@@ -48,7 +48,7 @@ enum Silence {
 
 impl Health {
     pub(crate) fn new() -> Health {
-        let now = Instant::now();
+        let now = clock::instant();
         Health {
             since: now,
             looked: now,
@@ -73,10 +73,12 @@ impl Session {
             Silence::Told => Some(self.health.looked + TAKEN_BACK),
             Silence::Over => None,
         };
-        calls.into_iter().chain(limits).chain(silence).min()
+        let due = calls.into_iter().chain(limits).chain(silence).min()?;
+        Some(Instant::now() + due.saturating_duration_since(clock::instant()))
     }
 
-    pub(crate) fn look_after(&mut self, now: Instant) {
+    pub(crate) fn look_after(&mut self) {
+        let now = clock::instant();
         match self.health.silence {
             Silence::Unknown if now >= self.health.since + ANSWERED => {
                 self.health.silence = Silence::Over;

@@ -149,7 +149,7 @@ impl Session {
         }
         match &self.phase {
             ServerPhase::Waiting { at, why } if self.gone && now >= *at => self.start_again(*why),
-            ServerPhase::Serving => self.look_after(now),
+            ServerPhase::Serving => self.look_after(),
             ServerPhase::Greeting { until, .. } if now >= *until => {
                 let seconds = GREETING.as_secs();
                 self.crashed(&format!("it did not answer the handshake within {seconds} s"));

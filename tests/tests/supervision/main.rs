@@ -6,6 +6,7 @@ mod crashing;
 mod limits;
 mod starting;
 mod stopping;
+mod unanswered;
 mod waiting;
 
 use std::time::Duration;

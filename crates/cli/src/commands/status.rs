@@ -10,11 +10,10 @@ use callgate_desk::protection::{Guarded, Guards};
 use callgate_desk::view::Protection;
 use callgate_desk::{Desk, allowing};
 use callgate_history::History;
-use callgate_home::clock::{Clock, SystemClock};
+use callgate_home::clock::{Clock, SystemClock, wall_ms};
 use callgate_home::{Home, Lease, Stand, running};
 use callgate_journal::{EventKind, Origin};
 use callgate_text::span;
-use jiff::Timestamp;
 use serde_json::json;
 
 use crate::args::StatusArgs;
@@ -108,7 +107,7 @@ fn print(screen: &Screen, lease: &Lease, state: &Guarded, calls: u64, refused: u
 
 /// Calls that their server has not answered for a while.
 fn long_calls(screen: &Screen, history: &History, lease: &Lease) -> anyhow::Result<()> {
-    let before = Timestamp::now().as_millisecond() - LONG_CALL_MS;
+    let before = wall_ms() - LONG_CALL_MS;
     let calls: Vec<_> =
         history.running_calls(lease.session)?.into_iter().filter(|call| call.at_ms < before).collect();
     for call in calls.iter().take(LONG_CALLS) {
@@ -124,7 +123,7 @@ fn long_calls(screen: &Screen, history: &History, lease: &Lease) -> anyhow::Resu
 
 /// Servers that did not get as far as serving lately: nothing else here would show them.
 fn start_failures(screen: &Screen, history: &History) -> anyhow::Result<()> {
-    let since = Timestamp::now().as_millisecond() - LATELY;
+    let since = wall_ms() - LATELY;
     let events = history.events(Some(since), EVENTS)?;
     let failed: Vec<_> = events.iter().filter(|event| event.kind == EventKind::StartFailed).rev().collect();
     for event in failed.iter().take(FAILURES) {
@@ -186,6 +185,6 @@ fn ending(granted: &Allowance) -> String {
 }
 
 fn age(started_ms: i64) -> String {
-    let age = (Timestamp::now().as_millisecond() - started_ms).max(0).unsigned_abs();
+    let age = (wall_ms() - started_ms).max(0).unsigned_abs();
     span(Duration::from_millis(age))
 }
