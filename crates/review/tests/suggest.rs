@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use callgate_journal::Outcome;
@@ -231,26 +231,29 @@ fn a_tool_that_only_ever_failed_is_left_out_and_named() {
 
 #[test]
 fn tools_of_real_servers_that_free_things_stay_open() {
-    for file in ["runautomation", "playwright-stealth"] {
-        let path = format!("{}/../../../shared/data/servers/{file}.json", env!("CARGO_MANIFEST_DIR"));
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let listed = Raw::parse(&text).unwrap();
-        let name = |tool: Raw<'_>| tool.get("name").unwrap().as_str().unwrap().into_owned();
-        let names: Vec<String> = listed.items().map(name).collect();
+    const CATALOGUES: [&str; 2] = [
+        include_str!("../../risk/catalogue/runautomation.json"),
+        include_str!("../../risk/catalogue/playwright-stealth.json"),
+    ];
+    for (at, text) in CATALOGUES.into_iter().enumerate() {
+        let catalogue = Raw::parse(text).unwrap();
+        let classes = catalogue.get("tools").unwrap();
+        let tools = classes.members().flat_map(|(_, tools)| tools.items());
+        let names: BTreeSet<String> = tools.map(|tool| tool.as_str().unwrap().into_owned()).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        assert_eq!(names.len(), [91, 29][at]);
         let suggestion = draft(&mut World::new(), Some(&names));
         let policy = Policy::parse(&suggestion.text).unwrap();
         let open: Vec<&String> = names.iter().filter(|name| !policy.is_hidden("c", name)).collect();
-        let expected: &[&str] = match file {
-            "runautomation" => &[
-                "end_codegen_session",
-                "clear_codegen_session",
-                "playwright_close",
-                "close_browser_session",
+        let mut expected = vec!["clear_codegen_session", "end_codegen_session", "playwright_close"];
+        if at == 0 {
+            expected.extend([
                 "cleanup_idle_sessions",
+                "close_browser_session",
                 "playwright_stop_video_recording",
-            ],
-            _ => &["end_codegen_session", "clear_codegen_session", "playwright_close"],
-        };
+            ]);
+        }
+        expected.sort_unstable();
         assert_eq!(open, expected);
     }
 }
