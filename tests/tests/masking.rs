@@ -157,6 +157,27 @@ fn a_typed_password_is_in_no_file_of_the_home() {
 }
 
 #[test]
+fn a_typed_password_is_in_no_export_of_the_calls() {
+    let bench = Bench::new(OPEN_POLICY).unwrap();
+    let mut session = started(&bench);
+    flow(&mut session);
+    session.finish().unwrap();
+    for format in ["--jsonl", "--csv", "--html", "--md"] {
+        let file = bench.path(&format!("calls{format}"));
+        let said = printed(bench.callgate(["export", format]).unwrap());
+        printed(bench.callgate(["export", format, "--out", file.to_str().unwrap()]).unwrap());
+        for text in [said, std::fs::read_to_string(file).unwrap()] {
+            // Markdown escapes what it would heed.
+            let plain = text.replace('\\', "");
+            assert!(plain.contains("playwright_fill") && plain.contains("[masked, "), "{format}: {text}");
+            for trace in TRACES {
+                assert!(!plain.contains(trace), "{trace} in {format}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_typed_password_is_not_in_what_a_killed_gate_leaves() {
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = started(&bench);
