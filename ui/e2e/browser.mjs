@@ -110,13 +110,16 @@ export async function answer(page, word) {
 
 /** Opens the caps of the call under the pointer with advice from own use. The menu waits for it only so long. */
 export async function openCaps(page) {
-  for (;;) {
-    await page.getByTestId('row-cap').first().click();
-    await page.getByTestId('cap-custom').waitFor();
-    if (await page.getByTestId('cap-advised').count()) return;
-    await page.keyboard.press('Escape');
-    await page.getByTestId('cap-custom').waitFor({ state: 'detached' });
-  }
+  const button = page.getByTestId('row-cap').first();
+  await button.click();
+  await page.getByTestId('cap-custom').waitFor();
+  if (await page.getByTestId('cap-advised').count()) return;
+  // It came too late for this menu, which stays as it is; the next one has it.
+  await page.locator('[data-testid=row-cap][data-advice=here]').waitFor({ state: 'attached' });
+  await page.keyboard.press('Escape');
+  await page.getByTestId('cap-custom').waitFor({ state: 'detached' });
+  await button.click();
+  await page.getByTestId('cap-advised').waitFor();
 }
 
 /** Resolves when `check` says yes. */

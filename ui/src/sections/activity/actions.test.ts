@@ -41,6 +41,26 @@ test('advice that comes late never moves a choice under the pointer', async () =
   expect(shown).not.toContain('your peak');
 });
 
+test('advice that came late is in the menu when it is opened again, and not asked for once more', async () => {
+  let give: (advice: CapAdvice) => void = () => {};
+  const ask = vi.fn(() => new Promise<CapAdvice>((resolve) => (give = resolve)));
+  const { app, show, anchor } = world(ask);
+  const opened = capMenu(app, call, anchor);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await opened;
+  give(advice);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(anchor.dataset.advice).toBe('here');
+  await capMenu(app, call, anchor);
+  expect(JSON.stringify(show.mock.lastCall![2])).toContain('your peak is 22/min: cap at 30/min');
+  expect(ask).toHaveBeenCalledTimes(1);
+
+  // It was good for that menu alone.
+  void capMenu(app, call, anchor);
+  expect(ask).toHaveBeenCalledTimes(2);
+  await vi.runAllTimersAsync();
+});
+
 test('no menu opens for a row that is gone', async () => {
   const { app, show, anchor } = world(async () => advice);
   anchor.remove();

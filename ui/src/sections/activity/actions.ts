@@ -190,15 +190,39 @@ export const isLoop = (call: CallLine): boolean => call.decision === 'capped' &&
 
 /** So long a menu waits for advice from own use. */
 const ADVICE_MS = 400;
+/** So long advice that was late for its menu is good for the next one. */
+const FRESH_MS = 30_000;
+/** Advice that was late for the menu over an element, and what it is about. */
+const late = new WeakMap<Element, { about: string; advice: CapAdvice }>();
 
 /** Opens once and stays as it is: a choice that moved when advice came late would be the wrong one under the pointer. */
 export async function capMenu(app: App, call: CallLine, place: MenuPlace): Promise<void> {
   const target = targetOf(call);
-  const late = new Promise<null>((give) => setTimeout(() => give(null), ADVICE_MS));
-  // The fixed caps are there without it; advice is only a help.
-  const advice = await Promise.race([app.backend.capAdvice(target).catch(() => null), late]);
+  const about = JSON.stringify(target);
   const over = place instanceof HTMLElement ? place : place.over;
+  const kept = late.get(over);
+  forget(over);
+  let advice = kept?.about === about ? kept.advice : null;
+  if (advice === null) {
+    const asked = app.backend.capAdvice(target).catch(() => null);
+    const waited = new Promise<undefined>((give) => setTimeout(() => give(undefined), ADVICE_MS));
+    const heard = await Promise.race([asked, waited]);
+    // The fixed caps are there without it; advice is only a help.
+    advice = heard ?? null;
+    if (heard === undefined) void asked.then((came) => came && keep(over, about, came));
+  }
   if (over.isConnected) app.menus.show(place, 'Cap', capEntries(app, target, advice));
+}
+
+function keep(over: Element, about: string, advice: CapAdvice): void {
+  late.set(over, { about, advice });
+  over.setAttribute('data-advice', 'here');
+  setTimeout(() => forget(over), FRESH_MS);
+}
+
+function forget(over: Element): void {
+  late.delete(over);
+  over.removeAttribute('data-advice');
 }
 
 function capEntries(app: App, target: Target, advice: CapAdvice | null): MenuEntry[] {
