@@ -9,12 +9,17 @@ use crate::{project, ui};
 /// What the app is built with; its tray speaks D-Bus by itself.
 const NEEDS: [Need; 3] = [C_COMPILER, NPM, WEBVIEW];
 
-/// Installs what is missing and builds the page.
-pub(crate) fn prepare() -> Result<()> {
+/// Installs what is missing on this system, and the page's packages.
+pub(crate) fn install() -> Result<()> {
     // On macOS and Windows the webview is part of the system.
     let needs: &[Need] = if cfg!(target_os = "linux") { &NEEDS } else { &[C_COMPILER, NPM] };
     packages::ensure(needs)?;
-    ui::install()?;
+    ui::install()
+}
+
+/// That, and the page.
+pub(crate) fn prepare() -> Result<()> {
+    install()?;
     ui::build()
 }
 

@@ -102,15 +102,27 @@ fn closing(line: &str) -> Option<Tests> {
     Some(tests)
 }
 
-/// Reads `PASS [   0.004s] (  7/2000) callgate-bench stats::tests::x` (nextest).
+/// Reads `PASS [   0.004s] (  7/2000) callgate-bench stats::tests::x` (nextest), `✓ src/a.test.ts > part > test 12ms` (vitest,
+/// which says it of each test when it is asked for all) and `ok    test (12 ms)` (the page's run in Chromium).
 fn time(line: &str) -> Option<(f64, String)> {
-    let line = line.trim_start();
-    let rest = line.strip_prefix("PASS [").or_else(|| line.strip_prefix("FAIL ["))?;
-    let (seconds, name) = rest.split_once("s]")?;
-    let name = name.trim_start();
-    // Where it stands among all of them.
-    let name = name.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(name, |(_, name)| name);
-    Some((seconds.trim().parse().ok()?, name.trim().to_owned()))
+    let line = line.trim();
+    if let Some(rest) = line.strip_prefix("PASS [").or_else(|| line.strip_prefix("FAIL [")) {
+        let (seconds, name) = rest.split_once("s]")?;
+        let name = name.trim_start();
+        // Where it stands among all of them.
+        let name = name.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(name, |(_, name)| name);
+        return Some((seconds.trim().parse().ok()?, name.trim().to_owned()));
+    }
+    let (name, ms, runner) = if let Some(rest) = line.strip_prefix(['✓', '×']) {
+        let (name, ms) = rest.rsplit_once(' ')?;
+        (name, ms, "page")
+    } else {
+        let rest = line.strip_prefix("ok  ").or_else(|| line.strip_prefix("FAIL  "))?;
+        let (name, ms) = rest.strip_suffix(')')?.rsplit_once(" (")?;
+        (name, ms, "page in Chromium")
+    };
+    let ms: f64 = ms.strip_suffix("ms")?.trim().parse().ok()?;
+    Some((ms / 1000.0, format!("{runner}: {}", name.trim())))
 }
 
 #[cfg(test)]
@@ -125,14 +137,23 @@ mod tests {
             "        FAIL [  12.500s] (  7/2000) callgate-tests::endings a_kill\n",
             "        SLOW [> 30.000s] callgate-tests::endings other\n",
             "        PASS [   3.000s] ( 11/2000) callgate-shim y\n",
+            "FAIL  the menu stays (5210 ms)\n",
+            "ok    a check (with more) (40 ms)\n",
+            " ✓ src/lib/poll.test.ts > poll > asks again 1200ms\n",
         ] {
             tests.times.extend(time(line));
         }
         assert_eq!(
-            tests.slowest(2),
-            ["    12.5 s  callgate-tests::endings a_kill", "     3.0 s  callgate-shim y"]
+            tests.slowest(5),
+            [
+                "    12.5 s  callgate-tests::endings a_kill",
+                "     5.2 s  page in Chromium: the menu stays",
+                "     3.0 s  callgate-shim y",
+                "     1.2 s  page: src/lib/poll.test.ts > poll > asks again",
+                "     0.0 s  page in Chromium: a check (with more)",
+            ]
         );
-        assert!(tests.slowest(3).is_empty(), "a handful needs no list");
+        assert!(tests.slowest(6).is_empty(), "a handful needs no list");
     }
 
     #[test]

@@ -50,8 +50,9 @@ impl Steps {
                 }
             },
         };
-        let done = matches!(ending, Ending::Done);
-        self.taken.push((name.to_owned(), ending, start.elapsed()));
+        let (done, took) = (matches!(ending, Ending::Done), start.elapsed());
+        println!("<== {name}: {:.1} s", took.as_secs_f64());
+        self.taken.push((name.to_owned(), ending, took));
         done
     }
 

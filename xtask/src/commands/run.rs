@@ -3,16 +3,17 @@
 
 use std::io::{self, IsTerminal};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, ensure};
 
 use crate::app::PROFILE;
 use crate::packages::{self, C_COMPILER};
 use crate::shell::{command, run as go};
-use crate::{app, project};
+use crate::steps::Steps;
+use crate::{app, project, ui};
 
 /// Where the person is to see the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Display {
     Window,
     Terminal,
     /// A pipe or a log: what is shown has to come to an end.
@@ -25,13 +26,13 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
         return callgate(&words);
     }
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    match place(has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())), terminal) {
-        Place::Window => window(),
-        Place::Terminal => {
+    match display(has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())), terminal) {
+        Display::Window => window(),
+        Display::Terminal => {
             println!("{NO_DISPLAY} The live log comes in this terminal instead.\n");
             callgate(&["watch"])
         }
-        Place::Nobody => {
+        Display::Nobody => {
             println!("{NO_DISPLAY} Nobody at a terminal either: here is the demo.\n");
             callgate(&["demo"])
         }
@@ -41,11 +42,11 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
 const NO_DISPLAY: &str =
     "No display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so there can be no window.";
 
-fn place(display: bool, terminal: bool) -> Place {
+fn display(display: bool, terminal: bool) -> Display {
     match (display, terminal) {
-        (true, _) => Place::Window,
-        (false, true) => Place::Terminal,
-        (false, false) => Place::Nobody,
+        (true, _) => Display::Window,
+        (false, true) => Display::Terminal,
+        (false, false) => Display::Nobody,
     }
 }
 
@@ -58,8 +59,12 @@ fn window() -> Result<bool> {
     println!(
         "Building the app. The first time can take a quarter of an hour; `cargo xtask run demo` shows the gate without it."
     );
-    app::prepare().context("the app cannot be built here; `cargo xtask run demo` needs only a C compiler")?;
-    app::build(PROFILE)?;
+    let mut steps = Steps::default();
+    let ready = steps.run("set-up", app::install)
+        && steps.run("page: build", ui::build)
+        && steps.run("app: build", || app::build(PROFILE));
+    steps.summary();
+    ensure!(ready, "the app cannot be built here; `cargo xtask run demo` needs only a C compiler");
     println!("\nCallgate is in the tray. Closing the window keeps it there; Quit in its menu ends it.");
     go(command(project::built(PROFILE, "callgate-app"), &[]))?;
     Ok(true)
@@ -82,9 +87,9 @@ mod tests {
 
     #[test]
     fn a_run_that_nobody_watches_ends_by_itself() {
-        assert_eq!(place(false, false), Place::Nobody);
-        assert_eq!(place(false, true), Place::Terminal);
-        assert_eq!(place(true, false), Place::Window);
+        assert_eq!(display(false, false), Display::Nobody);
+        assert_eq!(display(false, true), Display::Terminal);
+        assert_eq!(display(true, false), Display::Window);
     }
 
     #[cfg(target_os = "linux")]
