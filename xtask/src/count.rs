@@ -110,7 +110,8 @@ fn time(line: &str) -> Option<(f64, String)> {
         let (seconds, name) = rest.split_once("s]")?;
         let name = name.trim_start();
         // Where it stands among all of them.
-        let name = name.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(name, |(_, name)| name);
+        let name =
+            name.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(name, |(_, name)| name);
         return Some((seconds.trim().parse().ok()?, name.trim().to_owned()));
     }
     let (name, ms, runner) = if let Some(rest) = line.strip_prefix(['✓', '×']) {

@@ -30,7 +30,8 @@ fn status(bench: &Bench, later_ms: u32) -> String {
 
 #[test]
 fn status_tells_of_a_server_stuck_in_its_handshake_and_forgets_it_when_it_has_answered() {
-    const SAYS: &str = "it has not answered its client's first request after 10 s: it hangs, or takes its time";
+    const SAYS: &str =
+        "it has not answered its client's first request after 10 s: it hangs, or takes its time";
     let bench = Bench::new(OPEN_POLICY).unwrap();
     let mut session = session_with_a_clock(&bench, "on initialize\nhold\non ping\nanswer\nrelease\n");
     session.send(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#).unwrap();

@@ -26,7 +26,8 @@ pub(super) fn run(rest: &[String]) -> Result<bool> {
         return callgate(&words);
     }
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-    match display(has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())), terminal) {
+    match display(has_display(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty())), terminal)
+    {
         Display::Window => window(),
         Display::Terminal => {
             println!("{NO_DISPLAY} The live log comes in this terminal instead.\n");
