@@ -302,7 +302,7 @@ fn lead<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option<Sente
         Some((lemma, verb, form))
             if form != Form::Past
                 && !is_negated(words, start)
-                && !(has_article && verb.is_noun_too)
+                && (!has_article || !verb.is_noun_too)
                 && !is_thing(words, start, verb, form) =>
         {
             Some(all_of_level(sentence, words, start, (&lemma, verb, form), context))
@@ -502,7 +502,7 @@ fn from_nouns<'a>(sentence: &'a str, words: &[Word], context: &[&str]) -> Option
         (form != Form::Past
             && !is_compound
             && !is_thing(words, at, verb, form)
-            && !(verb.is_noun_too && verb.is_weak))
+            && (!verb.is_noun_too || !verb.is_weak))
             .then_some((at, (lemma, Some(verb), verb.act)))
     })?;
     let act = match verb {
