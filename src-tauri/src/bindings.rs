@@ -41,6 +41,7 @@ pub fn builder<R: Runtime>() -> Builder<R> {
             acts::cap_advice,
             approvals::approvals,
             approvals::decide,
+            approvals::burst_tools,
             approvals::revoke_grant,
             approvals::show_approvals,
             pins::pins,

@@ -11,7 +11,7 @@ use callgate_controls::decider::{self, Presence};
 use callgate_controls::patience;
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, Moment, SystemClock};
-use callgate_tests::gate::{Bench, callgate_binary};
+use callgate_tests::gate::{Bench, Gate, callgate_binary};
 use callgate_tests::history::{Row, rows};
 use callgate_tests::processes::eventually;
 use callgate_tests::session::{Session, result_text, told};
@@ -364,6 +364,53 @@ fn a_burst_reaches_the_same_tool_until_it_is_revoked() {
     world.call(4, "4");
     world.cards(1);
     assert_eq!(world.runs(), 3);
+}
+
+#[test]
+fn a_burst_reaches_the_tools_that_the_person_ticked() {
+    let both =
+        ASKED.replace(r#""danger""#, r#""wipe": { "action": "ask" }, "slow": { "action": "ask" }, "danger""#);
+    let mut world = World::new(&both);
+    world.call(1, "a");
+    let card = world.card_of("a");
+    world.session.call("2", "wipe", r#"{"url":"b"}"#).unwrap();
+    world.card_of("b");
+    world.decide(&card, &Verdict::Burst(vec!["wipe".to_owned()]));
+    assert!(world.said(1).contains("danger ran"));
+    assert!(world.said(2).contains("wipe ran"), "it waited already");
+    world.session.call("3", "wipe", r#"{"url":"c"}"#).unwrap();
+    assert!(world.said(3).contains("wipe ran"));
+    world.session.call("4", "slow", r#"{"url":"d"}"#).unwrap();
+    assert_eq!(world.card_of("d").tool, "slow");
+}
+
+#[test]
+fn a_yes_for_a_conversation_reaches_another_gate_of_it_and_no_other_conversation() {
+    let bench = Bench::new(ASKED).unwrap();
+    let server = bench.fake_server("", &[]).unwrap();
+    let of = |conversation: &str| {
+        let mut gate = bench.command(Gate::Callgate, &server).unwrap();
+        gate.env("CLAUDE_CODE_SESSION_ID", conversation);
+        let mut session = Session::start(gate).unwrap();
+        session.send(PING).unwrap();
+        session.answer_within("99", SOON).unwrap();
+        session
+    };
+    let (session, mut again, mut other) = (of("c1"), of("c1"), of("c2"));
+    let home = Home::at(bench.home());
+    let presence = Some(Presence::announce(&home).unwrap());
+    let mut world = World { bench, session, home, presence };
+    world.call(1, "a");
+    let card = world.card_of("a");
+    assert!(card.in_conversation);
+    world.decide(&card, &Verdict::Grant(GrantScope::Conversation));
+    assert!(world.said(1).contains("danger ran"));
+    again.call("1", "danger", r#"{"url":"b"}"#).unwrap();
+    let answer = again.answer_within("1", SOON).unwrap();
+    assert!(result_text(&answer).unwrap().contains("danger ran"));
+    other.call("1", "danger", r#"{"url":"c"}"#).unwrap();
+    world.card_of("c");
+    assert_eq!(world.runs(), 2);
 }
 
 #[test]

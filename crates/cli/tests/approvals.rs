@@ -225,6 +225,51 @@ fn a_yes_for_good_changes_the_rule_after_a_second_word() {
 }
 
 #[test]
+fn a_yes_for_good_can_come_with_a_cap() {
+    let mut asking = Asking::new();
+    asking.callgate.say(&["ask", "files", "write_file", "--new"]);
+    let id = asking.ask();
+    assert!(asking.callgate.fail(&["approve", &id, "--cap", "10/min"]).contains("--always"));
+    let mut terminal = asking.callgate.terminal(&["approve", &id, "--always", "--cap", "10/min"]);
+    terminal.wait_for("Type approve to go on");
+    terminal.press("approve\n");
+    terminal.wait_for("Type allow to go on");
+    terminal.press("allow\n");
+    let (success, screen) = terminal.end();
+    assert!(success, "{screen}");
+    assert_eq!(asking.kind(), "allow");
+    let policy = asking.callgate.policy("files");
+    assert!(policy.contains(r#""max": 10"#) && policy.contains("minute"), "{policy}");
+}
+
+#[test]
+fn a_burst_takes_only_tools_that_are_asked_about_and_a_conversation_only_where_the_client_tells_it() {
+    let mut asking = Asking::new();
+    let id = asking.ask();
+    assert!(asking.callgate.fail(&["approve", &id, "--tool", "read_file"]).contains("--burst"));
+    let (success, screen) =
+        asking.callgate.at_terminal(&["approve", &id, "--burst", "--tool", "read_fiel"], "approve");
+    assert!(
+        !success && screen.contains("files lists no tool read_fiel that you are asked about"),
+        "{screen}"
+    );
+    let (success, screen) = asking.callgate.at_terminal(&["approve", &id, "--conversation"], "approve");
+    assert!(!success && screen.contains("does not say which conversation"), "{screen}");
+    assert_eq!(asking.state(&id), "open");
+    // A tool that its server lists, and that a rule asks about.
+    let catalogue = r#"{"server":"files","seen_ms":1,"tools":[{"name":"read_file","definition":"{\"name\":\"read_file\"}"},
+        {"name":"write_file","definition":"{\"name\":\"write_file\"}"}]}"#;
+    std::fs::create_dir_all(asking.home.path().join("tools")).unwrap();
+    std::fs::write(asking.home.path().join("tools/files.json"), catalogue).unwrap();
+    asking.callgate.say(&["ask", "files", "read_file"]);
+    let (success, screen) =
+        asking.callgate.at_terminal(&["approve", &id, "--burst", "--tool", "read_file"], "approve");
+    assert!(success && screen.contains("with the next calls of this tool and of read_file"), "{screen}");
+    let listed = asking.callgate.say(&["approvals"]);
+    assert!(listed.contains("write_file, read_file of files passes for Cursor"), "{listed}");
+}
+
+#[test]
 fn the_live_log_says_that_a_call_waits_and_decides_by_the_same_road() {
     let mut asking = Asking::new();
     let mut terminal = asking.callgate.terminal(&["watch"]);

@@ -28,7 +28,7 @@ use sha2::{Digest as _, Sha256};
 use crate::limits::Db;
 
 pub use decide::{Decided, NotDecided, Verdict};
-pub use grants::{Grant, GrantScope};
+pub use grants::{AlsoGranted, Grant, GrantScope, MOST_TOOLS};
 pub use leave::Leave;
 pub use question::{Arguments, Asked, Question, Release};
 pub use standing::Standing;
@@ -195,10 +195,13 @@ pub struct Approval {
     pub decided_by: Option<Decider>,
     /// What was said with the decision.
     pub words: Option<String>,
+    /// Its client says which conversation the call belongs to.
+    pub in_conversation: bool,
 }
 
 const COLUMNS: &str = "id, call, server, client, tool, session, rule, reason, difference, arguments, arguments_bytes, complete, masked, opened_ms,
-     expires_ms, (SELECT max(until_ms) FROM waiting WHERE approval = approvals.id), asked, state, decided_ms, decided_by, words";
+     expires_ms, (SELECT max(until_ms) FROM waiting WHERE approval = approvals.id), asked, state, decided_ms, decided_by, words,
+     EXISTS (SELECT 1 FROM conversations c WHERE c.id = approvals.id) AS in_conversation";
 
 impl Approval {
     fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
@@ -226,6 +229,7 @@ impl Approval {
             decided_ms: row.get(18)?,
             decided_by: row.get::<_, Option<String>>(19)?.and_then(|word| word.parse().ok()),
             words: row.get(20)?,
+            in_conversation: row.get("in_conversation")?,
         })
     }
 }
@@ -242,6 +246,8 @@ fn parsed<T: FromStr>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
 pub struct Approvals {
     home: Home,
     db: Option<Db>,
+    /// Of a gate: which conversation its client has said it is started for.
+    conversation: Option<String>,
     /// What others had written when a gate looked last; none once there is something to look at in any case.
     looked: Option<i64>,
 }
@@ -249,7 +255,12 @@ pub struct Approvals {
 impl Approvals {
     /// Nothing is opened before it is needed.
     pub fn new(home: &Home) -> Approvals {
-        Approvals { home: home.clone(), db: None, looked: None }
+        Approvals { home: home.clone(), db: None, conversation: None, looked: None }
+    }
+
+    /// The same for a gate whose client says which conversation it is started for.
+    pub fn of_conversation(home: &Home, conversation: Option<String>) -> Approvals {
+        Approvals { conversation, ..Approvals::new(home) }
     }
 
     /// What waits for a decision, the oldest first.
@@ -320,7 +331,12 @@ fn tidy(db: &Db, now: &Moment) -> rusqlite::Result<()> {
     db.connection
         .prepare_cached("DELETE FROM approvals WHERE state <> 'open' AND expires_ms < ?1")?
         .execute([oldest])?;
-    db.connection.prepare_cached("DELETE FROM grants WHERE ends_ms < ?1")?.execute([oldest]).map(drop)
+    db.connection.prepare_cached("DELETE FROM grants WHERE ends_ms < ?1")?.execute([oldest])?;
+    for table in ["conversations", "also_granted"] {
+        let sql = format!("DELETE FROM {table} WHERE id NOT IN (SELECT id FROM approvals)");
+        db.connection.prepare_cached(&sql)?.execute(())?;
+    }
+    Ok(())
 }
 
 fn ms(duration: Duration) -> i64 {

@@ -6,8 +6,8 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use callgate_controls::approval::{
-    Approval, ApprovalId, Approvals, Arguments, BadApprovalId, Decider, Grant, GrantScope, NotDecided, State,
-    Verdict,
+    Approval, ApprovalId, Approvals, Arguments, BadApprovalId, Decider, Grant, GrantScope, MOST_TOOLS,
+    NotDecided, State, Verdict,
 };
 use callgate_controls::{decider, patience};
 use callgate_home::{SessionId, lease};
@@ -19,7 +19,7 @@ use crate::notices::Notice;
 use crate::tray::TrayAct;
 use crate::view::{
     ApprovalState, ApprovalVerdict, ApprovalView, ApprovalsView, ComparisonView, DecidedView, Done,
-    GrantView, Place, Restriction, Target,
+    GrantView, Place, Restriction, Target, ToolState,
 };
 use crate::{Desk, DeskError};
 
@@ -59,7 +59,10 @@ impl Desk {
             one.class = badges.of(&one.server, &one.tool);
         }
         drop(badges);
-        let live = |grant: &Grant| lease::is_live(self.home(), grant.session);
+        // A conversation may go on with another gate.
+        let live = |grant: &Grant| {
+            grant.scope == GrantScope::Conversation || lease::is_live(self.home(), grant.session)
+        };
         let grants = store.grants(&now)?.into_iter().filter(live).map(grant_view).collect();
         Ok(ApprovalsView { open, ended, grants })
     }
@@ -120,6 +123,55 @@ impl Desk {
         cache.compared.retain(|id, _| waiting.iter().any(|one| one.id == *id));
     }
 
+    /// Tools that a burst can be ticked for beside the one of this approval: those that the rules ask about.
+    pub fn burst_tools(&self, id: &str) -> Result<Vec<String>, DeskError> {
+        let id = parsed(id)?;
+        let approval = Approvals::new(self.home()).get(&self.clock.now(), id)?;
+        let approval = approval.ok_or_else(|| not_decided(NotDecided::Unknown(id)))?;
+        let tools = self.rules(&approval.server)?.tools.into_iter();
+        let asked =
+            tools.filter(|tool| tool.state == ToolState::Ask && tool.listed && tool.name != approval.tool);
+        Ok(asked.map(|tool| tool.name).collect())
+    }
+
+    fn verdict(&self, verdict: &ApprovalVerdict, approval: &Approval) -> Result<Verdict, DeskError> {
+        Ok(match verdict {
+            ApprovalVerdict::Once => Verdict::Once,
+            ApprovalVerdict::Burst { tools } => {
+                if tools.len() > MOST_TOOLS {
+                    return Err(DeskError::BadInput(format!("a burst reaches {MOST_TOOLS} tools at most")));
+                }
+                let askable =
+                    if tools.is_empty() { Vec::new() } else { self.burst_tools(&approval.id.to_string())? };
+                if let Some(other) = tools.iter().find(|tool| !askable.contains(tool)) {
+                    return Err(DeskError::NotFound(format!(
+                        "{} lists no tool {} that you are asked about, so no burst can reach it",
+                        name(&approval.server),
+                        name(other)
+                    )));
+                }
+                Verdict::Burst(tools.clone())
+            }
+            ApprovalVerdict::Conversation if !approval.in_conversation => {
+                return Err(DeskError::BadInput(format!(
+                    "{} does not say which conversation a call belongs to: approve it until the client restarts instead",
+                    client_name(&approval.client)
+                )));
+            }
+            ApprovalVerdict::Conversation => Verdict::Grant(GrantScope::Conversation),
+            ApprovalVerdict::UntilRestart => Verdict::Grant(GrantScope::Session),
+            ApprovalVerdict::Deny { reason, .. } => {
+                let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+                if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
+                    return Err(DeskError::BadInput(format!(
+                        "a reason has at most {LONGEST_REASON} characters"
+                    )));
+                }
+                Verdict::Deny(reason.map(harmless))
+            }
+        })
+    }
+
     /// Decides, if nobody did before.
     pub fn decide(&self, id: &str, verdict: &ApprovalVerdict, by: Decider) -> Result<DecidedView, DeskError> {
         let now = self.clock.now();
@@ -129,7 +181,7 @@ impl Desk {
         if waiting.state != State::Open {
             return Err(not_decided(NotDecided::Already { id, state: waiting.state }));
         }
-        let meant = meant(verdict)?;
+        let meant = self.verdict(verdict, &waiting)?;
         let is_yes = !matches!(verdict, ApprovalVerdict::Deny { .. });
         if is_yes && waiting.arguments.as_ref().is_some_and(|arguments| !arguments.complete) {
             return Err(DeskError::BadInput(format!(
@@ -258,7 +310,8 @@ impl Desk {
                 self.restrict(&Restriction::Block { target: target(), reason: reason.clone() }).map(Some)
             }
             ApprovalVerdict::Once
-            | ApprovalVerdict::Burst
+            | ApprovalVerdict::Burst { .. }
+            | ApprovalVerdict::Conversation
             | ApprovalVerdict::UntilRestart
             | ApprovalVerdict::Deny { block: false, .. } => Ok(None),
         }
@@ -309,21 +362,6 @@ fn not_decided(error: NotDecided) -> DeskError {
     }
 }
 
-fn meant(verdict: &ApprovalVerdict) -> Result<Verdict, DeskError> {
-    Ok(match verdict {
-        ApprovalVerdict::Once => Verdict::Once,
-        ApprovalVerdict::Burst => Verdict::Grant(GrantScope::Burst),
-        ApprovalVerdict::UntilRestart => Verdict::Grant(GrantScope::Session),
-        ApprovalVerdict::Deny { reason, .. } => {
-            let reason = reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
-            if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
-                return Err(DeskError::BadInput(format!("a reason has at most {LONGEST_REASON} characters")));
-            }
-            Verdict::Deny(reason.map(harmless))
-        }
-    })
-}
-
 /// "delete_file of files, for Cursor (k3v9qa)"
 fn subject(approval: &Approval) -> String {
     format!("{} ({})", what(approval), approval.id)
@@ -334,13 +372,23 @@ fn what(approval: &Approval) -> String {
     format!("{} of {}, for {}", name(tool), name(server), client_name(client))
 }
 
-fn scope_words(verdict: &ApprovalVerdict) -> &'static str {
-    match verdict {
+fn scope_words(verdict: &ApprovalVerdict) -> String {
+    let words = match verdict {
         ApprovalVerdict::Once => "once",
-        ApprovalVerdict::Burst => "with the next calls of this tool",
+        ApprovalVerdict::Burst { tools } if !tools.is_empty() => {
+            return format!("with the next calls of this tool and of {}", listed(tools));
+        }
+        ApprovalVerdict::Burst { .. } => "with the next calls of this tool",
+        ApprovalVerdict::Conversation => "for the rest of this conversation",
         ApprovalVerdict::UntilRestart => "until the client restarts, in all of its chats",
         ApprovalVerdict::Deny { .. } => "not",
-    }
+    };
+    words.to_owned()
+}
+
+/// Names of tools, in a line.
+fn listed(tools: &[String]) -> String {
+    tools.iter().map(|tool| name(tool)).collect::<Vec<_>>().join(", ")
 }
 
 fn done(verdict: &ApprovalVerdict, approval: &Approval, is_held: bool, rule: Option<Done>) -> Done {
@@ -402,6 +450,7 @@ fn view(approval: Approval, now_ms: i64) -> ApprovalView {
         decided_ms: approval.decided_ms,
         decided_by: approval.decided_by.map(|by| by.place().to_owned()),
         words: approval.words,
+        in_conversation: approval.in_conversation,
     }
 }
 
@@ -416,10 +465,12 @@ fn grant_view(grant: Grant) -> GrantView {
     let calls = count(u64::from(grant.calls_left), "call");
     let words = match grant.scope {
         GrantScope::Burst => format!("until nothing comes for a minute, {calls} at most"),
+        GrantScope::Conversation => "for the rest of its conversation".to_owned(),
         GrantScope::Session => "until the client restarts, in all of its chats".to_owned(),
     };
-    let Grant { id, server, client, tool, ends_ms, calls_left, .. } = grant;
-    GrantView { id: id.to_string(), server, client, tool, words, ends_ms, calls_left }
+    let Grant { id, server, client, tool, also, ends_ms, calls_left, .. } = grant;
+    let also = also.into_iter().map(|one| one.tool).collect();
+    GrantView { id: id.to_string(), server, client, tool, also, words, ends_ms, calls_left }
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ impl Approvals {
             session,
             server: server.to_owned(),
             identity,
-            store: Mutex::new(approval::Approvals::new(home)),
+            store: Mutex::new(approval::Approvals::of_conversation(home, conversation())),
             consequences: Consequences::default(),
             state_key: StateKey::random(),
             inbox: Mutex::default(),
@@ -293,9 +293,18 @@ impl Approvals {
     }
 }
 
+/// Which conversation a client starts its servers for, if it says so: Claude Code does (2.1, 2026-11). Said once, when the gate
+/// is started.
+fn conversation() -> Option<String> {
+    const SAID_IN: &str = "CLAUDE_CODE_SESSION_ID";
+    const LONGEST: usize = 200;
+    std::env::var(SAID_IN).ok().filter(|said| !said.is_empty() && said.len() <= LONGEST)
+}
+
 fn granted_words(scope: GrantScope) -> &'static str {
     match scope {
         GrantScope::Burst => "an approval of this burst",
+        GrantScope::Conversation => "an approval of this conversation",
         GrantScope::Session => "an approval until the client restarts",
     }
 }

@@ -30,6 +30,13 @@ pub(crate) async fn decide(
     decided
 }
 
+/// Tools that a burst can be ticked for beside that of this approval.
+#[tauri::command]
+#[specta::specta]
+pub(crate) async fn burst_tools(state: State<'_, AppState>, id: String) -> Reply<Vec<String>> {
+    run_on_desk(&state, move |desk| desk.burst_tools(&id)).await
+}
+
 #[tauri::command]
 #[specta::specta]
 pub(crate) async fn revoke_grant(state: State<'_, AppState>, id: String) -> Reply<Done> {

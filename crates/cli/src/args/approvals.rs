@@ -3,6 +3,8 @@
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
+use super::CapTo;
+
 #[derive(Debug, Args)]
 pub(crate) struct ApprovalsArgs {
     /// One JSON object a line
@@ -25,14 +27,23 @@ pub(crate) struct ApproveArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// Also what follows of the same tool, until nothing comes for a minute, 20 calls at most
-    #[arg(long, conflicts_with_all = ["until_restart", "always"])]
+    #[arg(long, conflicts_with_all = ["conversation", "until_restart", "always"])]
     pub(crate) burst: bool,
+    /// With --burst: this tool of the same server as well, if you are asked about it; several times for several
+    #[arg(long = "tool", value_name = "TOOL", requires = "burst", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) tools: Vec<String>,
+    /// Also later calls of the same tool in this conversation, if the client says which one it is (Claude Code does)
+    #[arg(long, conflicts_with_all = ["until_restart", "always"])]
+    pub(crate) conversation: bool,
     /// Also later calls of the same tool, until the client restarts: in all of its chats
     #[arg(long, conflicts_with = "always")]
     pub(crate) until_restart: bool,
     /// Allow the tool by a rule from now on
     #[arg(long)]
     pub(crate) always: bool,
+    /// With --always: no oftener than this (10/min, 100/day)
+    #[arg(long, value_name = "RATE", requires = "always")]
+    pub(crate) cap: Option<CapTo>,
 }
 
 #[derive(Debug, Args)]

@@ -13,11 +13,12 @@ use callgate_desk::view::{
     Loosening,
 };
 use callgate_home::clock::wall_ms;
+use callgate_policy::Rate;
 use callgate_text::{clip, harmless, local, name, size, span};
 use callgate_wiring::client_name;
 
 use crate::act::{Act, desk, told};
-use crate::args::{ApprovalsArgs, ApproveArgs, DenyArgs, WhomArgs};
+use crate::args::{ApprovalsArgs, ApproveArgs, CapTo, DenyArgs, WhomArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -72,7 +73,8 @@ fn follow(desk: &Desk, screen: &Screen, how: Shown) -> anyhow::Result<ExitCode> 
 
 pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
     let verdict = match args {
-        ApproveArgs { burst: true, .. } => ApprovalVerdict::Burst,
+        ApproveArgs { burst: true, tools, .. } => ApprovalVerdict::Burst { tools: tools.clone() },
+        ApproveArgs { conversation: true, .. } => ApprovalVerdict::Conversation,
         ApproveArgs { until_restart: true, .. } => ApprovalVerdict::UntilRestart,
         ApproveArgs { .. } => ApprovalVerdict::Once,
     };
@@ -86,7 +88,14 @@ pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
         let (server, tool) = (approval.server.as_str(), Some(approval.tool.as_str()));
         let whom = WhomArgs::default();
         let act = Act { verb: "allow", server, tool, tail: &[], options: &[], whom: &whom };
-        return act.loosen("allow", |target| Loosening::Allow { target });
+        return match args.cap {
+            Some(CapTo::Rate(Rate { max, window })) => act.loosen("allow", |target| Loosening::AllowCapped {
+                target,
+                max: max.get(),
+                window: window.to_string(),
+            }),
+            Some(CapTo::None) | None => act.loosen("allow", |target| Loosening::Allow { target }),
+        };
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -213,7 +222,7 @@ pub(super) fn granted(screen: &Screen, grant: &GrantView) -> String {
     format!(
         "{}  {} of {} passes for {} {}; end it: callgate approvals --revoke {}",
         screen.paint(screen::BOLD, &grant.id),
-        name(&grant.tool),
+        std::iter::once(&grant.tool).chain(&grant.also).map(|tool| name(tool)).collect::<Vec<_>>().join(", "),
         name(&grant.server),
         client_name(&grant.client),
         grant.words,

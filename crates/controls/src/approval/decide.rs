@@ -17,6 +17,8 @@ pub enum Verdict {
     Once,
     /// This call, and others of the same tool as far as the scope reaches.
     Grant(GrantScope),
+    /// A burst, of these tools of the server as well.
+    Burst(Vec<String>),
     /// With words for whoever asked.
     Deny(Option<String>),
 }
@@ -74,7 +76,7 @@ impl Approvals {
             }
             let (state, words) = match verdict {
                 Verdict::Deny(words) => (State::Denied, words.as_deref()),
-                Verdict::Once | Verdict::Grant(_) => (State::Approved, None),
+                Verdict::Once | Verdict::Grant(_) | Verdict::Burst(_) => (State::Approved, None),
             };
             let changed = db
                 .connection
@@ -97,8 +99,12 @@ impl Approvals {
                 let insert = "INSERT OR REPLACE INTO once(id, ends_ms) VALUES (?1, ?2)";
                 db.connection.execute(insert, (id.spend_key(), now.wall_ms + ms(USABLE)))?;
             }
-            if let Verdict::Grant(scope) = verdict {
-                grants::insert(db, now, &approval, *scope)?;
+            match verdict {
+                Verdict::Grant(scope) => grants::insert(db, now, &approval, *scope)?,
+                Verdict::Burst(tools) => {
+                    grants::insert_with(db, now, &approval, GrantScope::Burst, tools)?;
+                }
+                Verdict::Once | Verdict::Deny(_) => {}
             }
             waiting::sweep(db)?;
             Ok(Some((approval, changed == 1)))

@@ -4,6 +4,7 @@ use callgate_home::clock::Moment;
 use callgate_home::{SessionId, StoreError};
 use rusqlite::OptionalExtension;
 
+use super::grants::Asker;
 use super::{Approval, Approvals, GRANT, GrantScope, SPEND, Subject, USABLE, get, grants, ms};
 use crate::limits::Db;
 
@@ -34,7 +35,9 @@ impl Approvals {
         subject: &Subject<'_>,
         session: SessionId,
     ) -> Result<Option<Leave>, StoreError> {
-        self.transaction(now, |db| find(db, now, subject, session))
+        let conversation = self.conversation.clone();
+        let asker = Asker { session, conversation: conversation.as_deref() };
+        self.transaction(now, |db| find(db, now, subject, asker))
     }
 }
 
@@ -42,7 +45,7 @@ pub(super) fn find(
     db: &Db,
     now: &Moment,
     subject: &Subject<'_>,
-    session: SessionId,
+    asker: Asker<'_>,
 ) -> rusqlite::Result<Option<Leave>> {
     let mut statement = db.connection.prepare_cached(
         "SELECT a.id FROM approvals a JOIN once o ON o.id = ?6 || a.id
@@ -60,7 +63,8 @@ pub(super) fn find(
     {
         return Ok(Some(Leave { approval, scope: None }));
     }
-    let reaches = |grant: &grants::Grant| grant.reaches(subject, session);
+    let reaches = |grant: &grants::Grant| grant.reaches(subject, asker);
     let Some(grant) = grants::holding(db, now)?.into_iter().find(reaches) else { return Ok(None) };
+    grants::bind(db, &grant, subject)?;
     Ok(get(db, grant.id)?.map(|approval| Leave { approval, scope: Some(grant.scope) }))
 }

@@ -6,6 +6,7 @@ use callgate_home::clock::Moment;
 use callgate_home::{CallId, SessionId, StoreError, lease};
 use rusqlite::OptionalExtension;
 
+use super::grants::Asker;
 use super::{
     ApprovalId, Approvals, MOST_PER_SESSION, ROUNDS, State, Subject, USABLE, leave, ms, parsed, tidy, waiting,
 };
@@ -67,9 +68,10 @@ pub enum Release {
 impl Approvals {
     /// Puts a question, or joins those who put the same one.
     pub fn ask(&mut self, now: &Moment, question: &Question<'_>) -> Result<Asked, StoreError> {
+        let conversation = self.conversation.clone();
         self.transaction(now, |db| {
             tidy(db, now)?;
-            ask(db, now, question)
+            ask(db, now, question, conversation.as_deref())
         })
     }
 
@@ -98,7 +100,12 @@ impl Approvals {
     }
 }
 
-fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked> {
+fn ask(
+    db: &Db,
+    now: &Moment,
+    question: &Question<'_>,
+    conversation: Option<&str>,
+) -> rusqlite::Result<Asked> {
     let Question { subject, call, .. } = question;
     let key = subject.key();
     let same: Option<(String, u32, SessionId)> = db
@@ -107,7 +114,7 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
         .query_row([&key[..]], |row| Ok((row.get(0)?, row.get(1)?, parsed(row, 2)?)))
         .optional()?;
     let session = call.session.to_string();
-    if let Some(leave) = leave::find(db, now, subject, call.session)? {
+    if let Some(leave) = leave::find(db, now, subject, Asker { session: call.session, conversation })? {
         return Ok(Asked::Approved(leave.approval.id));
     }
     let held_until = now.wall_ms + ms(question.hold);
@@ -161,6 +168,13 @@ fn ask(db: &Db, now: &Moment, question: &Question<'_>) -> rusqlite::Result<Asked
             now.wall_ms,
             now.wall_ms + ms(question.expires),
         ])?;
+    if let Some(conversation) = conversation {
+        db.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO conversations(id, conversation, command) VALUES (?1, ?2, ?3)",
+            )?
+            .execute((id.to_string(), conversation, &subject.command[..]))?;
+    }
     waiting::enter(db, &id.to_string(), *call, held_until)?;
     Ok(Asked::Open(id))
 }

@@ -5,6 +5,7 @@ use callgate_home::{SessionId, StoreError};
 use rusqlite::OptionalExtension;
 use rustc_hash::FxHashMap;
 
+use super::grants::Asker;
 use super::{ApprovalId, Approvals, Grant, State, Subject, grants, parsed};
 use crate::limits::Db;
 use crate::sqlite;
@@ -13,6 +14,7 @@ use crate::sqlite;
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     session: Option<SessionId>,
+    conversation: Option<String>,
     states: FxHashMap<ApprovalId, (State, Option<String>)>,
     grants: Vec<Grant>,
 }
@@ -28,7 +30,10 @@ impl Standing {
 
     /// Is this call let through by a yes for more than one?
     pub fn is_granted(&self, subject: &Subject<'_>) -> bool {
-        self.session.is_some_and(|session| self.grants.iter().any(|grant| grant.reaches(subject, session)))
+        self.session.is_some_and(|session| {
+            let asker = Asker { session, conversation: self.conversation.as_deref() };
+            self.grants.iter().any(|grant| grant.reaches(subject, asker))
+        })
     }
 }
 
@@ -41,14 +46,14 @@ impl Approvals {
         session: SessionId,
         ids: &[ApprovalId],
     ) -> Result<Option<Standing>, StoreError> {
-        let looked = self.looked;
+        let (looked, conversation) = (self.looked, self.conversation.clone());
         let db = self.db(now)?;
         let fail = |error: rusqlite::Error| sqlite::database_error(&db.path, &error);
         let written = version(db).map_err(fail)?;
         if looked == Some(written) {
             return Ok(None);
         }
-        let standing = standing(db, now, session, ids).map_err(fail)?;
+        let standing = Standing { conversation, ..standing(db, now, session, ids).map_err(fail)? };
         self.looked = Some(written);
         Ok(Some(standing))
     }
@@ -67,5 +72,5 @@ fn standing(db: &Db, now: &Moment, session: SessionId, ids: &[ApprovalId]) -> ru
         let found = statement.query_row([id.to_string()], |row| Ok((parsed(row, 0)?, row.get(1)?)));
         states.extend(found.optional()?.map(|found| (*id, found)));
     }
-    Ok(Standing { session: Some(session), states, grants: grants::holding(db, now)? })
+    Ok(Standing { session: Some(session), conversation: None, states, grants: grants::holding(db, now)? })
 }

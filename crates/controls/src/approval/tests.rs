@@ -219,6 +219,80 @@ fn a_yes_for_more_stays_with_the_session_that_asked_first_unless_that_is_gone() 
 }
 
 #[test]
+fn a_burst_reaches_the_tools_that_were_ticked_as_they_are_described_when_they_come() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    place.decide(id, &Verdict::Burst(vec!["read".to_owned(), "tool".to_owned()])).unwrap();
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id), "the call itself");
+    assert_eq!(place.pass("write", &DEFINITION, 1), None, "nobody ticked it");
+    let (now, there) = (place.clock.now(), [9; 32]);
+    let standing = place.store.look(&now, place.session, &[id]).unwrap().unwrap();
+    assert!(
+        standing.is_granted(&subject("read", &there, &[1; 32])),
+        "a call that waits already is reached, too"
+    );
+    assert_eq!(place.pass("read", &there, 1), Some(id));
+    assert_eq!(place.pass("read", &there, 2), Some(id));
+    assert_eq!(place.pass("read", &[8; 32], 3), None, "described otherwise since");
+    assert_eq!(place.pass("tool", &there, 4), None, "the one that was asked about is the one that was seen");
+    let more = (0..40).filter(|_| place.pass("read", &there, 5).is_some()).count();
+    assert_eq!(more, GrantScope::Burst.calls() as usize - 3, "one number for all of them");
+    let first = place.session;
+    place.kill();
+    assert_ne!(place.session, first);
+    assert_eq!(place.pass("read", &there, 6), None);
+}
+
+#[test]
+fn a_yes_for_a_conversation_reaches_its_other_gates_and_no_other_conversation_or_program() {
+    let mut place = Place::new();
+    let told = |place: &mut Place, which: Option<&str>| {
+        place.store = Approvals::of_conversation(&place.home, which.map(str::to_owned));
+    };
+    told(&mut place, Some("c1"));
+    let id = opened(place.ask(7));
+    assert!(place.card(id).in_conversation);
+    place.decide(id, &Verdict::Grant(GrantScope::Conversation)).unwrap();
+    assert_eq!(place.pass("tool", &DEFINITION, 7), Some(id));
+    assert_eq!(place.pass("tool", &DEFINITION, 1), Some(id));
+    // The server is started anew in the same conversation.
+    place.kill();
+    assert_eq!(place.pass("tool", &DEFINITION, 2), Some(id));
+    for other in [Some("c2"), None] {
+        told(&mut place, other);
+        assert_eq!(place.pass("tool", &DEFINITION, 3), None, "{other:?}");
+    }
+    told(&mut place, Some("c1"));
+    let (now, digest, command) = (place.clock.now(), [4; 32], [5; 32]);
+    let another = Subject { command: &command, ..subject("tool", &DEFINITION, &digest) };
+    assert_eq!(
+        place.store.leave(&now, &another, place.session).unwrap(),
+        None,
+        "another program under the name"
+    );
+    place.clock.advance(GrantScope::Conversation.idle());
+    assert_eq!(place.pass("tool", &DEFINITION, 5), None, "idle");
+}
+
+#[test]
+fn a_yes_until_the_restart_ends_after_half_an_hour_without_a_call_and_after_eight_hours() {
+    let mut place = Place::new();
+    let id = opened(place.ask(7));
+    assert!(!place.card(id).in_conversation);
+    place.decide(id, &Verdict::Grant(GrantScope::Session)).unwrap();
+    let mut passed = 0;
+    for _ in 0..20 {
+        place.clock.advance(Duration::from_mins(29));
+        passed += usize::from(place.pass("tool", &DEFINITION, 1).is_some());
+    }
+    assert_eq!(passed, 16, "eight hours and no longer");
+    let id = opened(place.ask(7));
+    place.decide(id, &Verdict::Grant(GrantScope::Session)).unwrap();
+    place.clock.advance(Duration::from_mins(30));
+    assert_eq!(place.pass("tool", &DEFINITION, 1), None, "idle");
+}
+
+#[test]
 fn a_no_that_nobody_heard_is_told_to_the_next_equal_call_once() {
     let mut place = Place::new();
     let id = opened(place.ask(7));

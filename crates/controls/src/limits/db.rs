@@ -69,6 +69,12 @@ CREATE TABLE IF NOT EXISTS grants(
   definition BLOB NOT NULL, scope TEXT NOT NULL, granted_ms INTEGER NOT NULL, granted_uptime_ms INTEGER NOT NULL, boot TEXT NOT NULL,
   ends_ms INTEGER NOT NULL, idle_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL, calls_left INTEGER NOT NULL,
   revoked_ms INTEGER) WITHOUT ROWID;
+-- Tools that such a one reaches beside its own. definition: once it was used for that tool.
+CREATE TABLE IF NOT EXISTS also_granted(
+  id TEXT NOT NULL, tool TEXT NOT NULL, definition BLOB, PRIMARY KEY (id, tool)) WITHOUT ROWID;
+-- Of an approval, and of what it lets through, whose client says which conversation it belongs to. command: as in its subject.
+CREATE TABLE IF NOT EXISTS conversations(
+  id TEXT PRIMARY KEY, conversation TEXT NOT NULL, command BLOB NOT NULL) WITHOUT ROWID;
 ";
 
 #[derive(Clone, Copy, Debug)]

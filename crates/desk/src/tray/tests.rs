@@ -178,6 +178,7 @@ fn approval(nth: usize) -> ApprovalView {
         decided_ms: None,
         decided_by: None,
         words: None,
+        in_conversation: false,
     }
 }
 
@@ -204,6 +205,7 @@ fn calls_that_wait_can_be_denied_in_the_menu_and_grants_revoked_and_neither_fill
         server: "files".to_owned(),
         client: "cursor".to_owned(),
         tool: "read_file".to_owned(),
+        also: Vec::new(),
         words: "until the client restarts, in all of its chats".to_owned(),
         ends_ms: NOW + 90_000,
         calls_left: 9,

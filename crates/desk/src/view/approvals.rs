@@ -58,6 +58,8 @@ pub struct ApprovalView {
     pub decided_by: Option<String>,
     /// What was said with a no.
     pub words: Option<String>,
+    /// Its client says which conversation the call belongs to: a yes can be for that.
+    pub in_conversation: bool,
 }
 
 /// The arguments of a call that waits, held against those of the call of the same tool by the same client that was approved last.
@@ -94,6 +96,8 @@ pub struct GrantView {
     pub server: String,
     pub client: String,
     pub tool: String,
+    /// Other tools of the server that it reaches.
+    pub also: Vec<String>,
     /// "until it was idle for a minute, 19 calls at most"
     pub words: String,
     pub ends_ms: i64,
@@ -107,7 +111,13 @@ pub struct GrantView {
 pub enum ApprovalVerdict {
     Once,
     /// The same tool, until nothing comes for a minute.
-    Burst,
+    Burst {
+        /// These of the same server as well.
+        #[serde(default)]
+        tools: Vec<String>,
+    },
+    /// The same tool, for the rest of a conversation that the client tells.
+    Conversation,
     /// The same tool, until the client restarts.
     UntilRestart,
     Deny {

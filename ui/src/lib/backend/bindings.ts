@@ -37,6 +37,8 @@ export const commands = {
 	capAdvice: (target: Target) => typedError<CapAdvice, UiError>(__TAURI_INVOKE("cap_advice", { target })),
 	approvals: () => typedError<ApprovalsView, UiError>(__TAURI_INVOKE("approvals")),
 	decide: (id: string, verdict: ApprovalVerdict) => typedError<DecidedView, UiError>(__TAURI_INVOKE("decide", { id, verdict })),
+	/**  Tools that a burst can be ticked for beside that of this approval. */
+	burstTools: (id: string) => typedError<string[], UiError>(__TAURI_INVOKE("burst_tools", { id })),
 	revokeGrant: (id: string) => typedError<Done, UiError>(__TAURI_INVOKE("revoke_grant", { id })),
 	/**  Brings the main window to the front, with the section of approvals: from the small window. */
 	showApprovals: () => typedError<null, UiError>(__TAURI_INVOKE("show_approvals")),
@@ -195,7 +197,11 @@ export type ApprovalState = "open" | "approved" | "denied" | "missed" | "withdra
 /**  What a person decides. */
 export type ApprovalVerdict = { kind: "once" } | 
 /**  The same tool, until nothing comes for a minute. */
-{ kind: "burst" } | 
+{ kind: "burst"; 
+/**  These of the same server as well. */
+tools?: string[] } | 
+/**  The same tool, for the rest of a conversation that the client tells. */
+{ kind: "conversation" } | 
 /**  The same tool, until the client restarts. */
 { kind: "untilRestart" } | { kind: "deny"; reason: string | null; 
 /**  By a rule from now on. */
@@ -240,6 +246,8 @@ export type ApprovalView = {
 	decidedBy: string | null,
 	/**  What was said with a no. */
 	words: string | null,
+	/**  Its client says which conversation the call belongs to: a yes can be for that. */
+	inConversation: boolean,
 };
 
 /**  Everything about approvals at one moment. */
@@ -949,6 +957,8 @@ export type GrantView = {
 	server: string,
 	client: string,
 	tool: string,
+	/**  Other tools of the server that it reaches. */
+	also: string[],
 	/**  "until it was idle for a minute, 19 calls at most" */
 	words: string,
 	endsMs: number,

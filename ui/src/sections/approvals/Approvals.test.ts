@@ -34,6 +34,7 @@ const approval = (more: Partial<ApprovalView> = {}): ApprovalView => ({
   decidedMs: null,
   decidedBy: null,
   words: null,
+  inConversation: false,
   ...more,
 });
 

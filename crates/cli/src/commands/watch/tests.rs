@@ -112,6 +112,7 @@ fn asked(id: &str) -> ApprovalView {
         decided_ms: None,
         decided_by: None,
         words: None,
+        in_conversation: false,
     }
 }
 
