@@ -33,7 +33,14 @@ pub const CLIENTS: &[Patience] = &[
         clients: &["claude-ai", "claude-desktop", "Claude Desktop"],
         hold: Duration::from_secs(45),
         background: None,
-        source: "240 s in chats (anthropics/claude-code#65643), 60 s in its Code tab (#43791, #63379); 2026-11",
+        source: "240 s in chats (anthropics/claude-code#65643); 2026-11",
+    },
+    Patience {
+        // Its Code tab: the rest of the name is the server's.
+        clients: &["local-agent-mode-*"],
+        hold: Duration::from_secs(45),
+        background: None,
+        source: "60 s whatever its entry sets (anthropics/claude-code#43791, #63379); 2026-11",
     },
     Patience {
         clients: &["claude-code", "Claude Code"],
@@ -63,7 +70,15 @@ pub const CLIENTS: &[Patience] = &[
 
 /// What is known of a client.
 pub fn known(client: &str) -> Option<&'static Patience> {
-    CLIENTS.iter().find(|one| one.clients.iter().any(|name| same_client(name, client)))
+    CLIENTS.iter().find(|one| one.clients.iter().any(|name| is_named(name, client)))
+}
+
+/// `*` at the end of a name stands for whatever follows.
+fn is_named(name: &str, client: &str) -> bool {
+    match name.strip_suffix('*') {
+        Some(begins) => client.get(..begins.len()).is_some_and(|own| own.eq_ignore_ascii_case(begins)),
+        None => same_client(name, client),
+    }
 }
 
 /// Has a client gone on with other things by now, while a call is held that it has waited for so long for?
@@ -175,6 +190,17 @@ mod tests {
             by_itself.into_iter().all(|(hold, after)| hold < after),
             "answered before, unless a policy says otherwise"
         );
+    }
+
+    #[test]
+    fn the_code_tab_of_claude_desktop_has_a_clock_of_its_own_whatever_server_it_names_itself_after() {
+        for client in ["local-agent-mode-files", "Local-Agent-Mode-x"] {
+            let source = known(client).map(|one| one.source);
+            assert!(source.is_some_and(|source| source.starts_with("60 s whatever")), "{client}");
+        }
+        for client in ["local-agent-mod", "my-local-agent-mode-x", ""] {
+            assert!(known(client).is_none(), "{client:?}");
+        }
     }
 
     #[test]

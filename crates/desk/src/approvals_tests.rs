@@ -229,3 +229,38 @@ fn a_card_names_what_is_other_than_in_the_call_that_was_approved_last() {
     asking.decide(fourth, &no());
     assert_eq!(asking.place.desk.approvals().unwrap().ended[0].compared, None);
 }
+
+#[test]
+fn calls_that_a_yes_for_more_let_through_are_each_listed_by_that_decision() {
+    let mut asking = Asking::new();
+    let session = asking.place.session("files");
+    // The call that asked is the first of the two that pass.
+    asking.session = session.info.id;
+    let id = asking.ask("{}");
+    asking.place.clock.advance(Duration::from_secs(4));
+    asking.decide(id, &ApprovalVerdict::UntilRestart);
+    session.ends("read_file", callgate_journal::Outcome::Ok, "{}");
+    for path in ["/a", "/b"] {
+        let args = format!(r#"{{"path":"{path}"}}"#);
+        session.called_by(&id.rule(), ("write_file", &args), callgate_journal::Outcome::Ok, "{}");
+    }
+    let desk = &asking.place.desk;
+    let filter = crate::view::CallFilter { by_person: true, ..Default::default() };
+    let of_person = desk.log_page(&filter, &crate::view::PageFrom::Newest, 10).unwrap();
+    let calls: Vec<String> = of_person
+        .entries
+        .iter()
+        .filter_map(|entry| match entry {
+            crate::view::LogEntry::Call(line) => Some(line.id.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls.len(), 2, "{of_person:?}");
+    for (at, call) in calls.iter().enumerate() {
+        let decided = desk.call(call).unwrap().decided.unwrap();
+        assert_eq!(decided.id, id.to_string());
+        assert_eq!(decided.words, "Approved in the window, 4 s after it was asked");
+        let others: Vec<&str> = decided.others.iter().map(|line| line.id.as_str()).collect();
+        assert_eq!(others, [calls[1 - at].as_str()], "the other one");
+    }
+}

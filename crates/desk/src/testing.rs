@@ -116,6 +116,11 @@ impl Session {
 
     /// A call with these arguments that passes.
     pub(crate) fn called(&self, tool: &str, args: &str, outcome: Outcome, result: &str) {
+        self.called_by("/default", (tool, args), outcome, result);
+    }
+
+    /// The same by this rule.
+    pub(crate) fn called_by(&self, rule: &str, (tool, args): (&str, &str), outcome: Outcome, result: &str) {
         let mut batch = self.journal.batch();
         let intent = Intent {
             method: "tools/call",
@@ -123,7 +128,7 @@ impl Session {
             rpc_id: "1",
             args: Some(Raw::parse(args).unwrap()),
             client: "claude-ai",
-            rule: "/default",
+            rule,
             policy: "v",
             keep: Keep::Full,
             observing: false,

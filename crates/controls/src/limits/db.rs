@@ -16,7 +16,7 @@ use super::ledger::{Anchor, ledger_time};
 use crate::sqlite;
 
 /// Format of this database. A newer one is refused: its counters might mean something else.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 
 /// A take changes a few bytes on a few pages, and every commit writes and sums up whole pages: small ones cost less.
 const PAGE: u32 = 1024;

@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+#[cfg(unix)]
+mod races;
+
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -815,6 +818,44 @@ impl World {
     fn event(&self, kind: &str) -> String {
         eventually(kind, SOON, || self.events(kind).pop())
     }
+}
+
+#[test]
+fn what_a_person_decided_is_found_in_the_log_with_and_without_the_index() {
+    let mut world = World::new(ASKED);
+    world.session.ask("50", "safe", "{}").unwrap();
+    for (id, url) in [(1, "needle"), (2, "hay")] {
+        world.call(id, url);
+        let approval = world.card_of(url).id.to_string();
+        match id {
+            1 => {
+                let approve = world.bench.callgate(["approve", &approval]).unwrap();
+                assert!(when_asked(approve, "Type approve", "approve").unwrap().0.success());
+                assert!(world.said(id).contains("danger ran"));
+            }
+            _ => {
+                assert!(
+                    world.bench.callgate(["deny", &approval]).unwrap().output().unwrap().status.success()
+                );
+                assert!(world.said(id).contains("the user said no"));
+            }
+        }
+    }
+    let log = |words: &[&str]| {
+        let all = [&["log", "--json", "--by-person"], words].concat();
+        let output = world.bench.callgate(all).unwrap().output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = eventually("both in the log", SOON, || Some(log(&[])).filter(|all| all.len() == 2));
+    assert!(all[0].contains("needle") && all[0].contains(r#""decision":"allowed""#), "{all:?}");
+    assert!(all[1].contains("hay") && all[1].contains(r#""decision":"denied""#), "{all:?}");
+    assert!(!world.home.path().join("search.db").exists(), "looked through one by one");
+    assert_eq!(log(&["--grep", "needle"]), all[..1]);
+    assert_eq!(log(&["--search", "needle"]), all[..1]);
+    assert!(world.home.path().join("search.db").exists());
+    assert_eq!(log(&["--search", "hay"]), all[1..]);
+    assert!(log(&["--search", "safe"]).is_empty(), "nobody was asked about it");
 }
 
 #[test]
