@@ -189,8 +189,11 @@ fn each_code_is_said_where_it_stands_and_its_twin_is_let_alone() {
     }
 }
 
+/// By name and value.
+type Variable = (&'static str, &'static str);
+
 /// A code, a variable that has it, and one that has not.
-const VARIABLES: &[(&str, (&str, &str), (&str, &str))] = &[
+const VARIABLES: &[(&str, Variable, Variable)] = &[
     ("preload-variable", ("LD_PRELOAD", "/home/me/a.so"), ("LD_LIBRARY_PATH", "/opt/cuda/lib64")),
     ("preload-variable", ("DYLD_INSERT_LIBRARIES", "/a.dylib"), ("DYLD_LIBRARY_PATH", "/opt/lib")),
     ("preload-variable", ("GCONV_PATH", "/home/me"), ("GCONV", "/home/me")),
