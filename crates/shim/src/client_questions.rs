@@ -240,7 +240,9 @@ fn question_words(
 ) -> Option<String> {
     let shown = match arguments {
         None => "It has no arguments.".to_owned(),
-        Some(arguments) if arguments.complete => format!("Its arguments: {}", visible(&arguments.text)?),
+        Some(arguments) if arguments.complete && arguments.masked == 0 => {
+            format!("Its arguments: {}", visible(&arguments.text)?)
+        }
         Some(_) => return None,
     };
     let reason: String = reason.trim_end_matches('.').chars().take(LONGEST_REASON).collect();
@@ -324,6 +326,8 @@ mod tests {
         );
         assert!(words("delete", None).unwrap().ends_with("It has no arguments."));
         assert_eq!(words("delete", Some(&of("{}", false))), None, "a part of it");
+        let masked = Arguments { masked: 1, ..of("{\"password\":\"[masked, 9 characters]\"}", true) };
+        assert_eq!(words("delete", Some(&masked)), None, "something in it cannot be read");
         assert_eq!(words("delete", Some(&of(&"x".repeat(LONGEST_ARGUMENTS + 1), true))), None, "too long");
         let long = "x".repeat(LONGEST_NAME + 1);
         assert_eq!(question_words(("files", &long), None, "look twice."), None, "too long a name");
