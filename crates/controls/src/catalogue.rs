@@ -2,6 +2,7 @@
 //! rules about kinds of arguments until a session has a list of its own. Text of a server is hostile: masked, capped, and checked again when it is read.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use callgate_protocol::unknown::Thing;
 
 use callgate_home::{Home, Locked, StoreError, atomic, read_private_up_to, try_lock};
 use callgate_redaction::Masker;
+
+use crate::KnownClasses;
 
 /// No more tools than this are kept,
 pub const MOST_TOOLS: usize = 10_000;
@@ -27,6 +30,9 @@ pub struct Catalogue {
     /// When this was listed for the first time, in milliseconds since 1970.
     pub seen_ms: i64,
     pub tools: Vec<KnownTool>,
+    /// The package that the server which listed them was installed from, if that is a known one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installed: Option<String>,
     /// There were more than are kept.
     #[serde(default)]
     pub cut: bool,
@@ -74,6 +80,20 @@ pub struct KnownTool {
     pub definition: String,
 }
 
+/// Whose list it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Lister<'a> {
+    pub server: &'a str,
+    /// As [`Catalogue::installed`].
+    pub installed: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for Lister<'a> {
+    fn from(server: &'a str) -> Lister<'a> {
+        Lister { server, installed: None }
+    }
+}
+
 impl Catalogue {
     /// What rules can be held against.
     pub fn server_tools(&self) -> ServerTools {
@@ -83,13 +103,18 @@ impl Catalogue {
     }
 }
 
-/// Tells a policy that judges beside a server what that server listed last, if its rules ask for it. Without it they judge by
-/// names and looks alone.
+/// Tells a policy that judges beside a server what that server listed last, if its rules ask for it. Without it they judge kinds
+/// of arguments by names and looks alone, and count every tool as of the cautious class.
 pub fn describe(home: &Home, server: &str, policy: &mut Policy) {
-    if policy.asks_for_kinds()
-        && let Ok(Some(known)) = read(home, server)
-    {
+    if !policy.asks_for_kinds() && !policy.asks_for_classes() {
+        return;
+    }
+    let Ok(Some(known)) = read(home, server) else { return };
+    if policy.asks_for_kinds() {
         policy.know_tools(known.server_tools());
+    }
+    if policy.asks_for_classes() {
+        policy.know_classes(Arc::new(KnownClasses::of_catalogue(home, known)));
     }
 }
 
@@ -113,10 +138,11 @@ struct Named {
 pub fn write<'t>(
     home: &Home,
     masker: &Masker,
-    server: &str,
+    lister: impl Into<Lister<'t>>,
     seen_ms: i64,
     listed: impl IntoIterator<Item = (&'t str, Raw<'t>)>,
 ) -> Result<bool, StoreError> {
+    let Lister { server, installed } = lister.into();
     let (mut tools, mut bytes, mut cut) = (Vec::new(), AROUND + 6 * server.len(), false);
     for (name, definition) in listed {
         let definition = masker.keep_definition(definition.text());
@@ -130,11 +156,23 @@ pub fn write<'t>(
     }
     let _alone = lock(home, server)?;
     let known = read(home, server).ok().flatten();
-    if known.as_ref().is_some_and(|known| (&known.tools, known.cut) == (&tools, cut)) {
+    if known.as_ref().is_some_and(|known| {
+        (&known.tools, known.cut, known.installed.as_deref()) == (&tools, cut, installed)
+    }) {
         return Ok(false);
     }
     let unknown = known.map(|known| known.unknown).unwrap_or_default();
-    replace(home, &Catalogue { server: server.to_owned(), seen_ms, tools, cut, unknown })?;
+    replace(
+        home,
+        &Catalogue {
+            server: server.to_owned(),
+            seen_ms,
+            tools,
+            installed: installed.map(str::to_owned),
+            cut,
+            unknown,
+        },
+    )?;
     Ok(true)
 }
 

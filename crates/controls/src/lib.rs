@@ -15,6 +15,7 @@ pub mod counters;
 pub mod decider;
 mod files;
 mod kind;
+mod known_classes;
 pub mod limits;
 pub mod patience;
 pub mod pause;
@@ -27,6 +28,7 @@ pub mod wal;
 
 pub use files::Disk;
 pub use kind::CounterKind;
+pub use known_classes::KnownClasses;
 pub use limits::{Capped, Full};
 pub use prepare::prepare_home;
 pub use settings::Settings;

@@ -5,12 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_controls::catalogue;
 use callgate_history::{History, PolicyChange};
 use callgate_home::clock::Clock;
 use callgate_home::{DEFAULT_SERVER, Home, Locked, lock_policies, read_private, running};
 use callgate_journal::{Noted, Origin, PolicyEdit, catch_up, note_edit};
-use callgate_policy::edit::{Edit, Edited, Tightened, apply_for, truthful};
-use callgate_policy::{Policy, compare};
+use callgate_policy::edit::{Edit, EditError, Edited, Tightened, apply_for, apply_knowing, truthful};
+use callgate_policy::{Policy, Report, compare};
 use callgate_text::{name, quoted};
 
 use crate::DeskError;
@@ -26,6 +27,7 @@ pub fn lock(home: &Home) -> Result<Locked, DeskError> {
 /// [`DEFAULT_SERVER`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurrentPolicy {
+    home: Home,
     server: String,
     /// Where its own is, or would be.
     own: PathBuf,
@@ -39,7 +41,7 @@ impl CurrentPolicy {
         let source = if own.exists() { own.clone() } else { home.default_policy() };
         let text = read_private(&source)
             .map_err(|error| DeskError::disk(format!("{} cannot be read", source.display()), error))?;
-        Ok(CurrentPolicy { server: server.to_owned(), own, source, text })
+        Ok(CurrentPolicy { home: home.clone(), server: server.to_owned(), own, source, text })
     }
 
     pub fn source(&self) -> &Path {
@@ -56,8 +58,22 @@ impl CurrentPolicy {
     }
 
     pub fn policy(&self) -> Result<Policy, DeskError> {
-        Policy::parse(&self.text)
+        self.read_as_here(&self.text)
             .map_err(|report| DeskError::BrokenPolicy { path: self.source.clone(), report })
+    }
+
+    /// A text as a policy of this server: with what is known of its tools, for rules that ask.
+    fn read_as_here(&self, text: &str) -> Result<Policy, Report> {
+        let mut policy = Policy::parse(text)?;
+        catalogue::describe(&self.home, &self.server, &mut policy);
+        Ok(policy)
+    }
+
+    /// Its text with this edit in it.
+    pub(crate) fn edited(&self, client: Option<&str>, edit: &Edit) -> Result<Edited, EditError> {
+        let policy = self.read_as_here(&self.text).ok();
+        let classes = policy.as_ref().and_then(Policy::classes);
+        apply_knowing(&self.text, client, edit, classes)
     }
 
     /// This, changed so by one act of a person, which is about one server.
@@ -84,8 +100,8 @@ impl CurrentPolicy {
             });
         }
         let broken = |report| DeskError::BrokenPolicy { path: self.own.clone(), report };
-        let after = Policy::parse(&edited.text).map_err(broken)?;
-        let (was, loosened) = match Policy::parse(&self.text) {
+        let after = self.read_as_here(&edited.text).map_err(broken)?;
+        let (was, loosened) = match self.read_as_here(&self.text) {
             Ok(policy) => (Some(policy.version().to_owned()), compare::loosened(&policy, &after)),
             // A broken policy refuses everything: whatever takes its place opens what it does not refuse.
             Err(report) => (None, compare::loosened(&Policy::refuse_all(report.headline()), &after)),

@@ -34,12 +34,12 @@ pub fn between(
 ) -> Result<ToolChanges, DeskError> {
     let listed = catalogue::read(home, server)?.map(|known| known.tools).unwrap_or_default();
     let tools: BTreeSet<String> = listed.into_iter().map(|tool| tool.name).collect();
-    of_tools(history, server, &tools, before, after, now_ms)
+    of_tools((home, history), server, &tools, before, after, now_ms)
 }
 
 /// The same of these tools, wherever they are known from.
 pub(crate) fn of_tools(
-    history: &History,
+    (home, history): (&Home, &History),
     server: &str,
     tools: &BTreeSet<String>,
     before: &str,
@@ -57,8 +57,12 @@ pub(crate) fn of_tools(
     let files = Disk::new();
     let circumstances =
         Circumstances { now_ms, files: &files, recordings: &NoRecordings, waived: Waived::Nothing };
-    let old = Policy::parse(before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
-    let all = impact(&old, after, tools, &usage, &clients, &circumstances);
+    let mut old = Policy::parse(before).unwrap_or_else(|report| Policy::refuse_all(report.headline()));
+    let mut new = after.clone();
+    for policy in [&mut old, &mut new] {
+        catalogue::describe(home, server, policy);
+    }
+    let all = impact(&old, &new, tools, &usage, &clients, &circumstances);
     let used = all.iter().filter(|change| change.used > 0).count();
     Ok(ToolChanges { all, used })
 }

@@ -23,6 +23,7 @@ const ALLOWED: &[&str] = &[
     "callgate_programs",
     "callgate_protocol",
     "callgate_redaction",
+    "callgate_risk",
     "callgate_secrets",
     "callgate_shim",
     "callgate_supervise",

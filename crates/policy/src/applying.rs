@@ -4,25 +4,27 @@
 //! policy itself refuses.
 
 use crate::call::Keep;
+use crate::class::ToolClass;
 use crate::codegen;
 use crate::file::{AskSettings, AskedIn, Mode, Pin};
 use crate::layer::{Default, DefaultRule, Layer, Rule, Says};
 use crate::lookup::{Found, Imitated};
 use crate::overlay::Overlay;
 use crate::policy::Policy;
-use crate::unbuilt::Unbuilt;
 use crate::window::Window;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Applying<'p> {
     base: &'p Layer,
     overlay: Option<&'p Layer>,
-    /// Those that name the tool, or a pattern that it matches, then those for every tool; each time the policy's own
+    /// Those that name the tool, a pattern that it matches, or else its class, then those for every tool; each time the policy's own
     /// rule, then the client's.
     rules: [Option<&'p Rule>; 4],
     exact: bool,
     hidden: Option<&'p str>,
     imitated: Option<Imitated<'p>>,
+    /// One of the rules is that of this class.
+    pub(crate) class: Option<ToolClass>,
     pub(crate) now_ms: i64,
 }
 
@@ -37,9 +39,22 @@ impl Policy {
         tool: &str,
         now_ms: i64,
     ) -> Applying<'p> {
+        let layers = || std::iter::once(&self.base).chain(overlay.map(|overlay| &overlay.layer));
+        let class = layers().any(|layer| !layer.classes.is_empty()).then(|| self.class_of(tool));
+        self.applying_as(overlay, tool, class, now_ms)
+    }
+
+    /// The same of a tool that is taken to be of this class; of none, if rules by class are not to count.
+    pub(crate) fn applying_as<'p>(
+        &'p self,
+        overlay: Option<&'p Overlay>,
+        tool: &str,
+        class: Option<ToolClass>,
+        now_ms: i64,
+    ) -> Applying<'p> {
         let own = self.base.find(tool, now_ms);
         let overlaid = overlay.map(|overlay| overlay.layer.find(tool, now_ms)).unwrap_or_default();
-        let mut applying = self.applying_to(overlay, own, overlaid, now_ms);
+        let mut applying = self.applying_to(overlay, own, overlaid, class, now_ms);
         // A layer that does not hold exactly this name guards the names that it does hold, whatever another one says.
         if !own.exact {
             applying.imitated = self.base.imitated(tool, now_ms);
@@ -58,21 +73,42 @@ impl Policy {
         overlay: Option<&'p Overlay>,
         own: Found<'p>,
         overlaid: Found<'p>,
+        class: Option<ToolClass>,
         now_ms: i64,
     ) -> Applying<'p> {
         let overlay = overlay.map(|overlay| &overlay.layer);
         let for_all = overlay.and_then(|layer| layer.all_tools_at(now_ms));
+        // Names and patterns come first, in each layer.
+        let by_class = |layer: Option<&'p Layer>, found: &Found<'p>| match found.rule {
+            Some(_) => None,
+            None => layer.zip(class).and_then(|(layer, class)| layer.class_rule(class, now_ms)),
+        };
+        let classed = [by_class(Some(&self.base), &own), by_class(overlay, &overlaid)];
         let mut applying = Applying {
             base: &self.base,
             overlay,
-            rules: [own.rule, overlaid.rule, self.base.all_tools_at(now_ms), for_all],
+            rules: [
+                own.rule.or(classed[0]),
+                overlaid.rule.or(classed[1]),
+                self.base.all_tools_at(now_ms),
+                for_all,
+            ],
             exact: own.exact || overlaid.exact,
-            hidden: own.hidden.or(overlaid.hidden),
+            hidden: own
+                .hidden
+                .or(overlaid.hidden)
+                .or_else(|| classed.into_iter().flatten().find_map(|rule| rule.hides.as_deref())),
             imitated: None,
+            class: class.filter(|_| classed.iter().any(Option::is_some)),
             now_ms,
         };
         // Lists have no moment: a tool that was in them while its rule held is denied after, not hidden.
-        if applying.hidden.is_none() && !own.over && !overlaid.over {
+        let was_listed = |layer: Option<&'p Layer>, found: &Found<'p>| {
+            let by_class = layer.zip(class).is_some_and(|(layer, class)| layer.class_is_over(class, now_ms));
+            found.over || (found.rule.is_none() && by_class)
+        };
+        let was_listed = was_listed(Some(&self.base), &own) || was_listed(overlay, &overlaid);
+        if applying.hidden.is_none() && !was_listed {
             applying.hidden = applying.unlisted().filter(|_| applying.default_action() == Default::Deny);
         }
         applying
@@ -80,7 +116,7 @@ impl Policy {
 }
 
 impl<'p> Applying<'p> {
-    /// The rules that name the tool, or a pattern that it matches.
+    /// The rules that name the tool, a pattern that it matches, or else its class.
     pub(crate) fn own_rules(&self) -> impl Iterator<Item = &'p Rule> {
         self.rules[..2].iter().copied().flatten()
     }
@@ -97,6 +133,13 @@ impl<'p> Applying<'p> {
     /// Is this said anywhere in the layers?
     pub(crate) fn says(&self, what: impl Fn(&Says) -> bool) -> bool {
         what(&self.base.says) || self.overlay.is_some_and(|layer| what(&layer.says))
+    }
+
+    /// The class, if it is its rule that says what stands at this place.
+    pub(crate) fn class_at(&self, pointer: &str) -> Option<ToolClass> {
+        let mut steps = pointer.split('/').skip(1).peekable();
+        let _client = steps.next_if_eq(&"clients").and_then(|_| steps.next());
+        self.class.filter(|_| steps.next() == Some("classes"))
     }
 
     pub(crate) fn listed(&self) -> bool {
@@ -136,13 +179,6 @@ impl<'p> Applying<'p> {
     /// What is asked about codegen sessions, in all layers.
     pub(crate) fn codegen(&self) -> impl Iterator<Item = &'p codegen::Rules> {
         self.base.codegen.iter().chain(self.overlay.and_then(|layer| layer.codegen.as_ref()))
-    }
-
-    pub(crate) fn classes(&self) -> Option<&'p Unbuilt> {
-        if self.listed() {
-            return None;
-        }
-        self.overlay.and_then(|layer| layer.classes.as_ref()).or(self.base.classes.as_ref())
     }
 
     /// Of all that say something the nearest to the tool is heard.

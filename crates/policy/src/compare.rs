@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
+use crate::class::ToolClass;
 use crate::methods;
 use crate::moment;
 use crate::overlay::Overlay;
@@ -51,6 +52,22 @@ pub fn loosened(old: &Policy, new: &Policy) -> Vec<String> {
     found.append(&mut findings.list);
     found.extend(methods::loosened::look(old, new, &cases));
     found
+}
+
+/// What becomes looser when this tool is taken to be of another class, in words.
+pub fn loosened_by_class(policy: &Policy, tool: &str, before: ToolClass, after: ToolClass) -> Vec<String> {
+    let mut findings = Findings { patience: PATIENCE, ..Findings::default() };
+    if policy.broken.is_some() || !policy.asks_for_classes() {
+        return findings.list;
+    }
+    for clients in &cases::clients(policy, policy, &mut findings.patience) {
+        for now_ms in moments(policy, policy, clients) {
+            let view = View { old: policy, new: policy, clients, now_ms };
+            let as_class = |class| policy.applying_as(clients.old, tool, Some(class), now_ms);
+            view.stand(&format!("{tool:?}"), &as_class(before), &as_class(after), &mut findings);
+        }
+    }
+    findings.list
 }
 
 /// Clients that have the same overlay in the old policy, and the same in the new one.

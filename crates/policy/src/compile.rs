@@ -1,9 +1,10 @@
-//! From the file to the policy: names looked up, windows and patterns ready, what is not built yet marked.
+//! From the file to the policy: names looked up, windows and patterns ready.
 
 mod counters;
 pub(crate) mod limits;
 
 use crate::call::Keep;
+use crate::class::ToolClass;
 use crate::evaluate::{Clause, Quantifier};
 use crate::file::{self, Action, Body, DefaultAction, PolicyFile, Record, Spot, ToolRule, Unlisted};
 use crate::glob::Glob;
@@ -13,12 +14,14 @@ use crate::loops::LoopRule;
 use crate::overlay::Overlay;
 use crate::policy::Policy;
 use crate::problem::Problems;
-use crate::unbuilt::{Feature, Unbuilt};
 use crate::{codegen, methods, moment, name};
 
 /// Counters of `all_tools` that were given no name begin with this, those of a tool with its name and `_`: no name of a
 /// tool makes the two alike.
 const ALL: &str = "all_tools:";
+
+/// The same of those of a class.
+const CLASS: &str = "class:";
 
 pub(crate) fn policy(file: &PolicyFile, version: String, problems: &mut Problems<'_>) -> Policy {
     let mut policy = Policy { version, base: layer(&file.body, ""), ..Policy::empty() };
@@ -66,10 +69,6 @@ fn layer(body: &Body, label: &str) -> Layer {
         pin: body.pin.as_ref().map(|said| said.value),
         validate: validate(body.validate.as_ref()),
         all_tools: body.all_tools.as_ref().map(|rule| tool_rule(rule, &format!("{label}{ALL}"))),
-        classes: body
-            .classes
-            .first()
-            .map(|class| Unbuilt { feature: Feature::Classes, pointer: class.place.pointer.clone() }),
         codegen: body.codegen.as_ref().and_then(codegen::Rules::compile),
         loops: body.loops.as_ref().map(LoopRule::compile),
         ..Layer::default()
@@ -92,6 +91,12 @@ fn layer(body: &Body, label: &str) -> Layer {
         } else {
             layer.names.exact.entry(rule.name.as_str().into()).or_default().rule = Some(at);
         }
+    }
+    for rule in &body.classes {
+        // Other names were refused when the file was read.
+        let Some(class) = ToolClass::from_key(&rule.name) else { continue };
+        layer.classes.insert(class, layer.rules.len());
+        layer.rules.push(tool_rule(rule, &format!("{label}{CLASS}{}_", rule.name)));
     }
     layer.settle();
     layer
@@ -126,6 +131,7 @@ fn tool_rule(rule: &ToolRule, label: &str) -> Rule {
         pin: rule.pin.as_ref().map(|said| said.value),
         ..Rule::default()
     };
+    compiled.hides = rule.hides.as_ref().map(|place| place.pointer.clone());
     if let Some(action) = &rule.action {
         let said = Denial { pointer: action.place.pointer.clone(), reason: rule.reason.clone() };
         match action.value {

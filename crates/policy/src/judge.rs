@@ -15,7 +15,6 @@ use crate::layer::{Default, Layer, Rule};
 use crate::limit::{Kind, Limit, Limits, Taking};
 use crate::name;
 use crate::policy::Policy;
-use crate::unbuilt::Unbuilt;
 
 type Verdict = Result<(), Refusal>;
 
@@ -189,10 +188,11 @@ fn lets_in(applying: &Applying<'_>, tool: &str, waived: Waived) -> Verdict {
     let denied = |rule: &Rule| match &rule.denied {
         None => Ok(()),
         Some(denial) => {
-            let words = || match is_for_all_tools(&denial.pointer) {
+            let words = || match (is_for_all_tools(&denial.pointer), applying.class_at(&denial.pointer)) {
                 // Or an agent tries the next one, and the next.
-                true => format!("{tool:?} is denied, like every tool of this server"),
-                false => format!("{tool:?} is denied"),
+                (true, _) => format!("{tool:?} is denied, like every tool of this server"),
+                (false, Some(class)) => format!("{tool:?} is denied, like every tool of the class {class}"),
+                (false, None) => format!("{tool:?} is denied"),
             };
             let reason = denial.reason.clone().unwrap_or_else(words);
             Err(Refusal::new(RefusalKind::Denied, denial.pointer.as_str(), reason))
@@ -206,7 +206,6 @@ fn lets_in(applying: &Applying<'_>, tool: &str, waived: Waived) -> Verdict {
         return Err(Refusal::new(RefusalKind::Hidden, pointer, format!("{tool:?} is hidden")));
     }
     applying.rules().try_for_each(denied)?;
-    refuse_unbuilt(applying.classes(), tool)?;
     match applying.default() {
         Some(default) if applying.default_action() == Default::Deny => {
             let reason = format!("{tool:?} is not on the list of allowed tools");
@@ -250,7 +249,10 @@ pub(crate) fn no_amount(limit: &Limit, tool: &str, why: &str) -> Refusal {
 /// Rules that want a person to be asked. An allowance for the tool answers what its own rules ask without conditions.
 fn asks(applying: &Applying<'_>, tool: &str, args: &Arguments<'_>, waived: Waived) -> Verdict {
     let ask = |pointer: &str, said: Option<&String>| {
-        let sentence = || format!("{tool:?} needs the user's approval");
+        let sentence = || match applying.class_at(pointer) {
+            Some(class) => format!("{tool:?} is of the class {class} and needs the user's approval"),
+            None => format!("{tool:?} needs the user's approval"),
+        };
         Err(Refusal::new(RefusalKind::Ask, pointer, said.cloned().unwrap_or_else(sentence)))
     };
     let always =
@@ -334,15 +336,5 @@ impl Clause {
 
     fn refusal(&self, reason: String, next: NextStep) -> Refusal {
         Refusal { next, ..Refusal::new(RefusalKind::Denied, &self.pointer, reason) }
-    }
-}
-
-fn refuse_unbuilt(unbuilt: Option<&Unbuilt>, what: &str) -> Verdict {
-    match unbuilt {
-        None => Ok(()),
-        Some(unbuilt) => {
-            let reason = format!("{what:?} is refused because {}", unbuilt.feature.sentence());
-            Err(Refusal::new(RefusalKind::Unsupported, unbuilt.pointer.as_str(), reason))
-        }
     }
 }

@@ -3,13 +3,13 @@
 //! Layers know nothing of each other. What all of them together mean for a call is put together in `applying`.
 
 use crate::call::Keep;
+use crate::class::ClassRules;
 use crate::codegen;
 use crate::evaluate::{Clause, Condition};
 use crate::file::{AskSettings, Mode, Pin};
 use crate::limit::Limit;
 use crate::lookup::Names;
 use crate::loops::LoopRule;
-use crate::unbuilt::Unbuilt;
 
 #[derive(Clone, Debug, std::default::Default)]
 pub(crate) struct Layer {
@@ -23,9 +23,10 @@ pub(crate) struct Layer {
     pub(crate) pin: Option<Pin>,
     pub(crate) validate: Option<Validate>,
     pub(crate) names: Names,
+    /// Those by name or pattern, then those by class.
     pub(crate) rules: Vec<Rule>,
     pub(crate) all_tools: Option<Rule>,
-    pub(crate) classes: Option<Unbuilt>,
+    pub(crate) classes: ClassRules,
     pub(crate) codegen: Option<codegen::Rules>,
     pub(crate) loops: Option<LoopRule>,
     pub(crate) says: Says,
@@ -73,6 +74,8 @@ pub(crate) struct Rule {
     /// From this moment on it is as if the rule were not written.
     pub(crate) ends_ms: Option<i64>,
     pub(crate) denied: Option<Denial>,
+    /// Pointer of what hides the tools that it is for; only of a class.
+    pub(crate) hides: Option<String>,
     pub(crate) require: Vec<Clause>,
     pub(crate) deny_if: Vec<Clause>,
     pub(crate) limits: Vec<Limit>,
@@ -105,6 +108,7 @@ impl Rule {
     /// Nothing but its limits can refuse a call.
     pub(crate) fn only_limits(&self) -> bool {
         self.denied.is_none()
+            && self.hides.is_none()
             && self.require.is_empty()
             && self.deny_if.is_empty()
             && self.ask.is_none()

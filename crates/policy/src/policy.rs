@@ -2,8 +2,11 @@
 //!
 //! Pure: no clock, no disk. It is built in `compile` and answers in `judge`.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
+use crate::class::ToolClasses;
 use crate::file::{Mode, Pin, PolicyFile, ProcessSettings};
 use crate::home::HomeGuard;
 use crate::layer::{Default, Layer, Rule};
@@ -29,6 +32,8 @@ pub struct Policy {
     pub(crate) process: ProcessSettings,
     /// What is known of the server's tools, for calls that do not come with it.
     pub(crate) tools: Option<ServerTools>,
+    /// Who knows what they can do.
+    pub(crate) classes: Option<Arc<dyn ToolClasses>>,
 }
 
 impl Policy {
@@ -70,6 +75,7 @@ impl Policy {
             homes: Vec::new(),
             process: ProcessSettings::default(),
             tools: None,
+            classes: None,
         }
     }
 
@@ -124,7 +130,6 @@ impl Policy {
                 && !validates
                 && !layer.names.hide_anything()
                 && layer.pin != Some(Pin::Enforce)
-                && layer.classes.is_none()
                 && layer.codegen.is_none()
                 && !layer.loops.as_ref().is_some_and(LoopRule::insists)
                 && layer.every_rule().all(Rule::only_limits)

@@ -21,6 +21,9 @@ pub fn rule_words(rule: &ToolRule) -> String {
         (Some(Action::Ask), None) => said.push(format!("asked about{}", reason(rule.reason.as_ref()))),
         (Some(Action::Allow) | None, None) => {}
     }
+    if rule.hides.is_some() {
+        said.push("hidden".to_owned());
+    }
     let unconditional = !said.is_empty();
     for limit in limits::of(rule, "") {
         said.push(format!("at most {}, {}", limit.words(), limit.scope.words()));

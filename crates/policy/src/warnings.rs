@@ -11,8 +11,7 @@ use crate::file::{
 };
 use crate::glob::Glob;
 use crate::name;
-use crate::problem::{Place, Problems};
-use crate::unbuilt::Feature;
+use crate::problem::Problems;
 
 pub(crate) fn look(file: &PolicyFile, watch_only: bool, problems: &mut Problems<'_>) {
     default(file, problems);
@@ -29,7 +28,6 @@ pub(crate) fn look(file: &PolicyFile, watch_only: bool, problems: &mut Problems<
     nothing_unlisted(file, problems);
     nothing_to_observe(file, problems);
     limits_of_the_process(file, problems);
-    not_built(file, problems);
     if watch_only && file.body.mode.is_none() {
         loops_that_only_report(file, problems);
     }
@@ -43,9 +41,29 @@ fn layer(body: &Body, problems: &mut Problems<'_>) {
     for rule in &body.tools {
         tool(rule, &format!("{:?}", rule.name), problems);
     }
+    for rule in &body.classes {
+        tool(rule, &format!("the class {}", rule.name), problems);
+    }
+    classes_after_all_names(body, problems);
     if let Some(rule) = &body.all_tools {
         tool(rule, "all tools", problems);
         all_tools(rule, problems);
+    }
+}
+
+/// Names and patterns come before classes: one that every name fits leaves them nothing.
+fn classes_after_all_names(body: &Body, problems: &mut Problems<'_>) {
+    let everything = |name: &str| name::is_pattern(name) && Glob::new(name).is_everything();
+    let ruled = body.tools.iter().find(|rule| everything(&rule.name) && rule.until.is_none());
+    let by = match (body.hide.iter().find(|hidden| everything(&hidden.value)), ruled) {
+        (Some(hidden), _) => format!("{:?} in \"hide\" hides every tool", hidden.value),
+        (None, Some(rule)) => format!("the pattern {:?} speaks of every tool first", rule.name),
+        (None, None) => return,
+    };
+    for class in &body.classes {
+        let message = format!("this rule is never used: {by}");
+        let fix = "remove it, or say with \"default\" what the pattern says".to_owned();
+        problems.warn(&class.place, message, fix);
     }
 }
 
@@ -163,6 +181,7 @@ fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
     let refuses = |body: &Body| {
         let rule = |rule: &ToolRule| {
             rule.action.as_ref().is_some_and(|action| action.value != Action::Allow)
+                || rule.hides.is_some()
                 || !rule.require.is_empty()
                 || !rule.deny_if.is_empty()
                 || !rule.ask_if.is_empty()
@@ -173,11 +192,10 @@ fn nothing_to_observe(file: &PolicyFile, problems: &mut Problems<'_>) {
         };
         body.default.as_ref().is_some_and(|default| default.value != DefaultAction::Allow)
             || !body.hide.is_empty()
-            || !body.classes.is_empty()
             || body.validate.as_ref().is_some_and(|validate| validate.value)
             || body.codegen.is_some()
             || body.loops.is_some()
-            || body.tools.iter().chain(&body.all_tools).any(rule)
+            || body.tools.iter().chain(&body.classes).chain(&body.all_tools).any(rule)
             || [&body.resources, &body.prompts].iter().any(|rules| rules.is_some())
             || [&body.completion, &body.sampling, &body.elicitation].iter().any(|rule| rule.is_some())
             || body.other_methods.as_ref().is_some_and(|other| other.value == OtherMethods::Deny)
@@ -310,27 +328,11 @@ fn all_tools(rule: &ToolRule, problems: &mut Problems<'_>) {
     }
 }
 
-/// Features that refuse what they touch.
-fn not_built(file: &PolicyFile, problems: &mut Problems<'_>) {
-    let mut refused = |feature: Feature, place: &Place, what: &str| {
-        problems.warn(place, format!("{}: {what} refused", feature.sentence()), None);
-    };
-    in_layer(&file.body, &mut refused);
-    for overlay in &file.clients {
-        in_layer(&overlay.body, &mut refused);
-    }
-}
-
-fn in_layer(body: &Body, refused: &mut impl FnMut(Feature, &Place, &str)) {
-    if let Some(class) = body.classes.first() {
-        refused(Feature::Classes, &class.place, "calls of tools that are not listed are");
-    }
-}
-
 /// Where nothing else refuses, neither do loops, unless they are said to.
 fn loops_that_only_report(file: &PolicyFile, problems: &mut Problems<'_>) {
     for body in std::iter::once(&file.body).chain(file.clients.iter().map(|overlay| &overlay.body)) {
-        let rules = body.tools.iter().chain(&body.all_tools).filter_map(|rule| rule.loops.as_ref());
+        let rules = body.tools.iter().chain(&body.classes).chain(&body.all_tools);
+        let rules = rules.filter_map(|rule| rule.loops.as_ref());
         for said in body.loops.iter().chain(rules).filter(|said| said.value.action.is_none()) {
             let message = "a loop is only reported: nothing else in this policy refuses a call";
             let fix = "add \"action\": \"deny\" if it is to be refused".to_owned();

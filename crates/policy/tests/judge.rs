@@ -3,8 +3,11 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use callgate_policy::{
-    ArgumentSchema, Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, Waived,
+    ArgumentSchema, Call, Circumstances, Judgement, Keep, Listing, Policy, Refusal, RefusalKind, ToolClass,
+    Waived,
 };
 use callgate_protocol::json::Raw;
 use common::disk::FakeDisk;
@@ -144,11 +147,15 @@ fn run(file: &str) {
         let mut policy = Policy::parse(&policy).unwrap_or_else(|report| panic!("{file}: {title}:\n{report}"));
         let (mut disk, mut recordings) = (FakeDisk::default(), FakeRecordings::default());
         let mut schemas = Schemas::new();
+        let mut classes = common::classes::Told::default();
         for (name, value) in settings {
             if name == "schema" {
                 let (tool, schema) = value.split_once(' ').unwrap();
                 let schema = ArgumentSchema::read(Raw::parse(schema).unwrap()).unwrap();
                 schemas.insert(tool.to_owned(), schema);
+            } else if name == "class" {
+                let (tool, class) = value.split_once(' ').unwrap();
+                classes.tell(tool, ToolClass::from_key(class).unwrap());
             } else if !disk.set(&name, &value) && !recordings.set(&name, &value) {
                 assert_eq!(name, "home", "{title}");
                 // `@home: FOLDER`, or `@home: FOLDER from WORKING DIRECTORY`.
@@ -158,6 +165,7 @@ fn run(file: &str) {
                 }
             }
         }
+        policy.know_classes(Arc::new(classes));
         assert!(!lines.is_empty(), "{file}: {title} expects nothing");
         for line in lines {
             let (call, expected) =
@@ -176,6 +184,28 @@ fn run(file: &str) {
 #[test]
 fn a_rule_for_paths_holds_every_path_however_the_tool_calls_it() {
     run("argument_kinds.txt");
+}
+
+#[test]
+fn rules_by_class_are_for_tools_that_no_name_and_no_pattern_speaks_of() {
+    run("classes.txt");
+}
+
+#[test]
+fn lists_are_told_when_a_class_is_hidden_or_not_any_more() {
+    let policy = |classes: &str| {
+        let text = format!("{{\"version\":\"1\",\"default\":\"allow\",\"classes\":{{{classes}}}}}");
+        Policy::parse(&text).unwrap()
+    };
+    let (hiding, denying) =
+        (policy("\"write\":{\"action\":\"hide\"}"), policy("\"write\":{\"action\":\"deny\"}"));
+    assert_ne!(hiding.visibility("c"), denying.visibility("c"));
+    assert_eq!(denying.visibility("c"), policy("").visibility("c"));
+    assert!(hiding.hides_anything() && !denying.hides_anything());
+    assert!(
+        hiding.is_hidden_as("c", "x", ToolClass::Write) && !hiding.is_hidden_as("c", "x", ToolClass::Read)
+    );
+    assert!(!hiding.watch_only() && policy("\"read\":{}").watch_only());
 }
 
 #[test]

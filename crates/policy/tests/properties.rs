@@ -5,13 +5,15 @@ mod common;
 mod made;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use callgate_policy::edit::{Edit, When, apply, apply_for};
 use callgate_policy::{
-    Call, Circumstances, Decision, Judgement, Policy, Standing, Taking, Unused, Usage, Waived, Window,
-    compare, decide,
+    Call, Circumstances, Decision, Judgement, Policy, Report, Standing, Taking, ToolClass, Unused, Usage,
+    Waived, Window, compare, decide,
 };
 use callgate_protocol::json::Raw;
+use common::classes::Told;
 use common::recordings::FakeRecordings;
 use made::{Made, NAMES, change, made, name, overlay, policy};
 use proptest::prelude::*;
@@ -54,6 +56,21 @@ fn restriction() -> impl Strategy<Value = Edit> {
         1 => max.prop_map(|max| Edit::CapServer { max, window: Window::MINUTE }),
         1 => (prop::option::of(name()), when).prop_map(|(tool, when)| Edit::Refuse { tool, when, reason: None }),
     ]
+}
+
+/// Where somebody knows of some tools what they can do.
+fn parsed(text: &str) -> Result<Policy, Report> {
+    let mut classes = Told::default();
+    for (tool, class) in
+        NAMES.into_iter().zip([ToolClass::Read, ToolClass::Write, ToolClass::Execute].into_iter().cycle())
+    {
+        if tool != "zeta" {
+            classes.tell(tool, class);
+        }
+    }
+    let mut policy = Policy::parse(text)?;
+    policy.know_classes(Arc::new(classes));
+    Ok(policy)
 }
 
 /// So much of every counter is used.
@@ -137,7 +154,7 @@ proptest! {
 
     #[test]
     fn parsing_any_text_never_panics(text in "\\PC{0,60}") {
-        let _ = Policy::parse(&text);
+        let _ = parsed(&text);
         let _ = apply(&text, &Edit::Hide { tool: "x".to_owned() });
     }
 
@@ -146,14 +163,14 @@ proptest! {
         let mut cut = at.index(text.len() + 1);
         while !text.is_char_boundary(cut) { cut -= 1; }
         let damaged = format!("{}{junk}{}", &text[..cut], text[cut..].chars().skip(1).collect::<String>());
-        let _ = Policy::parse(&damaged);
-        let _ = Policy::parse(&text[..cut]);
+        let _ = parsed(&damaged);
+        let _ = parsed(&text[..cut]);
         let _ = apply(&damaged, &Edit::Block { tool: "x".to_owned(), reason: None });
     }
 
     #[test]
     fn every_call_gets_an_answer(text in policy(), client in "\\PC{0,8}", tool in "\\PC{0,12}", now_ms: i64) {
-        let Ok(policy) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(policy) = parsed(&text) else { return Ok(()) };
         for waived in [Waived::Nothing, Waived::Denials, Waived::Everything] {
             let circumstances = Circumstances { now_ms, waived, ..Circumstances::timeless() };
             for args in ARGS {
@@ -181,7 +198,7 @@ proptest! {
     #[test]
     fn deny_wins(text in policy(), tool in name()) {
         let Ok(blocked) = apply(&text, &Edit::Block { tool: tool.clone(), reason: None }) else { return Ok(()) };
-        let policy = Policy::parse(&blocked.text).unwrap();
+        let policy = parsed(&blocked.text).unwrap();
         for (client, args) in ["claude", "cursor", "Codex"].into_iter().flat_map(|c| ARGS.map(|args| (c, args))) {
             let call = Call::tool(client, &tool, Some(Raw::parse(args).unwrap()));
             let decision = decide(&policy, &call, &Circumstances::timeless(), &Unused).decision;
@@ -191,7 +208,7 @@ proptest! {
 
     #[test]
     fn a_waiver_opens_and_never_shuts(text in policy()) {
-        let Ok(policy) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(policy) = parsed(&text) else { return Ok(()) };
         for (tool, args) in NAMES.into_iter().flat_map(|tool| ARGS.map(|args| (tool, args))) {
             let call = Call::tool("cursor", tool, Some(Raw::parse(args).unwrap()));
             let passes = [Waived::Nothing, Waived::Denials, Waived::Everything].map(|waived| {
@@ -203,9 +220,9 @@ proptest! {
 
     #[test]
     fn tightening_never_loosens(text in policy(), edit in edit()) {
-        let Ok(old) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(old) = parsed(&text) else { return Ok(()) };
         let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
-        let new = Policy::parse(&edited.text).unwrap();
+        let new = parsed(&edited.text).unwrap();
         let looser = compare::loosened(&old, &new);
         // A cap may be higher than the one before, and it names the tool, which takes it out of a pattern's reach; then
         // it is called looser. Nothing else may be.
@@ -219,9 +236,9 @@ proptest! {
     fn restricting_one_client_opens_nothing_and_touches_no_other(
         text in policy(), client in client(), edit in restriction(),
     ) {
-        let Ok(old) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(old) = parsed(&text) else { return Ok(()) };
         let Ok(edited) = apply_for(&text, client, &edit) else { return Ok(()) };
-        let new = Policy::parse(&edited.text).unwrap();
+        let new = parsed(&edited.text).unwrap();
         prop_assert_eq!(&apply_for(&edited.text, client, &edit).unwrap().text, &edited.text);
         let looser = compare::loosened(&old, &new);
         // A cap may be called looser, and then asks: it names its tool, or copies limits that have no names.
@@ -240,7 +257,7 @@ proptest! {
     fn a_client_is_denied_what_was_blocked_for_it(text in policy(), client in client(), tool in name()) {
         let edit = Edit::Block { tool: tool.clone(), reason: None };
         let Ok(blocked) = apply_for(&text, client, &edit) else { return Ok(()) };
-        let policy = Policy::parse(&blocked.text).unwrap();
+        let policy = parsed(&blocked.text).unwrap();
         for args in ARGS {
             let call = Call::tool(client.unwrap_or("zed"), &tool, Some(Raw::parse(args).unwrap()));
             let decision = decide(&policy, &call, &Circumstances::timeless(), &Unused).decision;
@@ -251,7 +268,7 @@ proptest! {
     #[test]
     fn a_change_that_is_not_called_looser_lets_nothing_more_through((a, b) in change()) {
         let (a, b) = (a.text(), b.text());
-        let (Ok(old), Ok(new)) = (Policy::parse(&a), Policy::parse(&b)) else { return Ok(()) };
+        let (Ok(old), Ok(new)) = (parsed(&a), parsed(&b)) else { return Ok(()) };
         for (a, b, old, new) in [(&a, &b, &old, &new), (&b, &a, &new, &old)] {
             if compare::loosened(old, new).is_empty() {
                 prop_assert_eq!(opened(old, new), None, "\n{}\n{}", a, b);
@@ -262,7 +279,7 @@ proptest! {
 
     #[test]
     fn whatever_was_loosened_some_of_it_is_called_so(a in policy(), b in policy()) {
-        let (Ok(old), Ok(new)) = (Policy::parse(&a), Policy::parse(&b)) else { return Ok(()) };
+        let (Ok(old), Ok(new)) = (parsed(&a), parsed(&b)) else { return Ok(()) };
         if compare::loosened(&old, &new).is_empty() {
             prop_assert_eq!(opened(&old, &new), None);
         }
@@ -273,10 +290,9 @@ proptest! {
         let base = Made { clients: Default::default(), ..base };
         let mut with = base.clone();
         with.clients.insert("cursor".to_owned(), added);
-        let (Ok(old), Ok(new)) = (Policy::parse(&base.text()), Policy::parse(&with.text())) else { return Ok(()) };
+        let (Ok(old), Ok(new)) = (parsed(&base.text()), parsed(&with.text())) else { return Ok(()) };
         // It may list a tool; that is the one thing that it can give.
-        let not_listed =
-            |rule: &str| rule == "/default" || rule == "/unlisted" || rule.starts_with("/classes");
+        let not_listed = |rule: &str| rule == "/default" || rule == "/unlisted";
         world(&old, &new, |_, call, was, is| {
             for (was, is) in was.iter().zip(&is) {
                 let kept = is.is_some() || was.as_deref().is_none_or(not_listed);
@@ -286,8 +302,28 @@ proptest! {
     }
 
     #[test]
+    fn a_rule_by_class_loosens_no_rule_by_name(base in made(), class in 0..5usize, said in 0..3usize) {
+        let mut without = base;
+        for body in without.clients.values_mut().chain([&mut without.base]) {
+            body.top.remove("classes");
+        }
+        let mut with = without.clone();
+        let action = ["allow", "deny", "ask"][said];
+        let rule = format!("{{\"{}\":{{\"action\":\"{action}\"}}}}", ToolClass::ALL[class].key());
+        with.base.top.insert("classes", rule);
+        let (Ok(old), Ok(new)) = (parsed(&without.text()), parsed(&with.text())) else { return Ok(()) };
+        let named = |rule: &str| !rule.ends_with("/default") && !rule.ends_with("/unlisted");
+        world(&old, &new, |_, call, was, is| {
+            for (was, is) in was.iter().zip(&is) {
+                let kept = is.is_some() || was.as_deref().is_none_or(|rule| !named(rule));
+                assert!(kept, "{call} was refused by {was:?}:\n{}", with.text());
+            }
+        });
+    }
+
+    #[test]
     fn lists_leave_out_what_would_be_answered_as_hidden(text in policy()) {
-        let Ok(policy) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(policy) = parsed(&text) else { return Ok(()) };
         for (client, tool) in ["claude", "cursor"].into_iter().flat_map(|c| NAMES.map(|tool| (c, tool))) {
             let hidden_at = |now_ms| {
                 let circumstances = Circumstances { now_ms, ..Circumstances::timeless() };
@@ -303,7 +339,7 @@ proptest! {
 
     #[test]
     fn policies_that_look_the_same_list_the_same((a, b) in change()) {
-        let (Ok(a), Ok(b)) = (Policy::parse(&a.text()), Policy::parse(&b.text())) else { return Ok(()) };
+        let (Ok(a), Ok(b)) = (parsed(&a.text()), parsed(&b.text())) else { return Ok(()) };
         for client in ["claude", "cursor", "Codex"] {
             let same = NAMES.iter().chain(&["gx", "unknown"]).all(|tool| a.is_hidden(client, tool) == b.is_hidden(client, tool));
             prop_assert!(same || a.visibility(client) != b.visibility(client));
@@ -333,10 +369,10 @@ proptest! {
 
     #[test]
     fn allowing_opens_the_tool_and_nothing_else(text in policy(), client in client(), tool in name()) {
-        let Ok(old) = Policy::parse(&text) else { return Ok(()) };
+        let Ok(old) = parsed(&text) else { return Ok(()) };
         let edit = Edit::Allow { tool: tool.clone() };
         let Ok(edited) = apply_for(&text, client, &edit) else { return Ok(()) };
-        let new = Policy::parse(&edited.text).unwrap();
+        let new = parsed(&edited.text).unwrap();
         world(&old, &new, |about, call, was, is| {
             let about = about.to_lowercase() == tool.to_lowercase();
             let same = was.iter().zip(&is).all(|(was, is)| was.is_some() == is.is_some());

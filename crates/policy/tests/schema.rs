@@ -133,6 +133,7 @@ fn every_policy_of_the_case_tables_fits_the_schema() {
         "kinds",
         "waived",
         "not_built",
+        "classes",
         "home",
         "methods",
         "warnings",

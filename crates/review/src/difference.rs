@@ -165,6 +165,9 @@ impl Difference {
             changed.left_out.all(),
             "left out, because no rule decided about them (malformed, paused, not recorded)",
         );
+        if self.today.by_class || changed.by_class {
+            said.push("Rules by class go by what each tool can do as it is known now.".to_owned());
+        }
         said
     }
 }

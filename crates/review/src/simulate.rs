@@ -50,6 +50,8 @@ pub struct Simulation {
     pub untold: u64,
     /// Would pass these rules, but has a schema to fit that is not at hand here.
     pub unchecked: u64,
+    /// Rules go by what tools can do: as it is known now, not as it was known then.
+    pub by_class: bool,
     /// Refused now, let through then.
     pub newly_refused: u64,
     /// The newest of them, newest first.
@@ -186,6 +188,9 @@ impl<F: FnMut(Progress) -> ControlFlow<()>> Pace<F> {
     }
 }
 
+/// What has to be said of rules by class.
+pub(crate) const CLASSES_OF_NOW: &str = "rules by class go by what each tool can do as it is known now";
+
 impl Simulation {
     /// `would have refused 4 of 312 calls in the last 7 days`, and what else a person should know, a sentence each.
     pub fn sentences(&self, now_ms: i64) -> Vec<String> {
@@ -215,6 +220,9 @@ impl Simulation {
             self.left_out.all(),
             "were left out, because no rule decided them (malformed, paused, not recorded)",
         );
+        if self.by_class {
+            said.push(CLASSES_OF_NOW.to_owned());
+        }
         said
     }
 }
@@ -329,7 +337,8 @@ impl Count {
         rules.sort_by(|a, b| effect(b).cmp(&effect(a)).then_with(|| a.rule.cmp(&b.rule)));
         let mut tools: Vec<ToolEffect> = self.tools.into_values().collect();
         tools.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.tool.cmp(&b.tool)));
-        Simulation { policy: policy.version().to_owned(), since_ms, rules, tools, ..self.totals }
+        let by_class = policy.asks_for_classes();
+        Simulation { policy: policy.version().to_owned(), since_ms, by_class, rules, tools, ..self.totals }
     }
 }
 

@@ -417,14 +417,15 @@ impl<'r> Admission<'r> {
         Err(refused.into())
     }
 
-    /// What the server says of the tool's arguments, where a rule asks for kinds of them. Which are paths must not depend on
-    /// whether a list was read in time; of a server that lists nothing, names and looks tell, and what it listed last.
+    /// What the server says of the tool's arguments, where a rule asks for kinds of them or for what tools can do. Neither must
+    /// depend on whether a list was read in time; of a server that lists nothing, names and looks tell, and what it listed last.
     fn described(
         &self,
         request: &Request<'_>,
         evidence: &Evidence,
     ) -> Result<Option<Arc<ToolSchema>>, Obstacle> {
-        if !request.is_tool_call() || !self.rules.policy.asks_for_kinds() {
+        let policy = &self.rules.policy;
+        if !request.is_tool_call() || !(policy.asks_for_kinds() || policy.asks_for_classes()) {
             return Ok(None);
         }
         let tools = &self.relay.tools;

@@ -4,21 +4,24 @@
 //! call when the server is back. It gets what there was, held against the rules of this moment; that the server does not run,
 //! its calls are told.
 
+use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use callgate_policy::Listing;
+use callgate_policy::{Listing, ToolClass};
 use callgate_protocol::answer;
 use callgate_protocol::id::IdKey;
 use callgate_protocol::input::input_requests;
 use callgate_protocol::json::Raw;
 use callgate_protocol::lists::{self, Filtered, List, Page, definitions};
 use callgate_protocol::message::{Body, Incoming, Outcome as Reply, Side, read};
+use callgate_protocol::tools::learn_tools;
 use callgate_protocol::unknown::Thing;
 use rustc_hash::FxBuildHasher;
 
 use crate::relay::Relay;
+use crate::rule_source::Rules;
 use crate::tool_cache::{ListStamp, Requester};
 
 /// How much of one list is kept, cursors included, and in how many pages. Of a longer one nothing is.
@@ -205,9 +208,13 @@ impl Relay {
         let observing = rules.observing(&client);
         let listed = |listing, name: &str| observing || rules.policy.is_listed(listing, &client, name);
         let kept_back = self.kept_back(list, result, &rules);
+        let classes = self.classes_in(list, result, &rules);
         let mut page = lists::page(list, result, |name| match list {
             List::Tools => {
-                let hidden = || rules.policy.is_hidden(&client, name);
+                let hidden = || match classes.get(name) {
+                    Some(class) => rules.policy.is_hidden_as(&client, name, *class),
+                    None => rules.policy.is_hidden(&client, name),
+                };
                 (observing || !hidden() || rules.allows_for_a_while(&client, name))
                     && !rules.policy.looks_hidden(&client, name)
                     && !kept_back.contains(name)
@@ -220,6 +227,16 @@ impl Relay {
         page.filtered = self.strip_list(list, &rules, result, filtered);
         // Ours come after the server's have gone.
         if list == List::Tools { self.with_marks(result, page, &rules, &client) } else { page }
+    }
+
+    /// What the tools of this page can do by their definitions there, where rules ask for it.
+    fn classes_in(&self, list: List, result: Raw<'_>, rules: &Rules) -> HashMap<String, ToolClass> {
+        if list != List::Tools || !rules.policy.asks_for_classes() {
+            return HashMap::new();
+        }
+        let tools = learn_tools(result).unwrap_or_default().into_iter();
+        let class = |name: &str, definition: &str| self.classes.meet(name, definition);
+        tools.map(|tool| (tool.name.to_string(), class(&tool.name, tool.definition.text()))).collect()
     }
 
     /// Takes in what the client has got.

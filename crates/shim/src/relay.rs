@@ -6,10 +6,10 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use callgate_controls::Disk;
 use callgate_controls::allowance::{Allowance, What as Allowed};
 use callgate_controls::control::Request;
 use callgate_controls::pin::PinNews;
+use callgate_controls::{Disk, KnownClasses};
 use callgate_home::clock::wall_ms;
 use callgate_home::{CallId, Seal};
 use callgate_journal::{Admitted, Event, EventKind, Journal, Origin, Outcome};
@@ -109,6 +109,8 @@ pub(crate) struct Relay {
     pub(crate) lists: LastLists,
     /// What the server says its tools are.
     pub(crate) tools: ToolCache,
+    /// What they can do, where rules ask for it.
+    pub(crate) classes: Arc<KnownClasses>,
     pub(crate) pins: SessionPins,
     /// Where what the server says of itself is written down.
     pub(crate) definitions: DefinitionStore,
@@ -261,6 +263,10 @@ impl Relay {
                 });
                 // The lease only informs; enforcement does not hang on it.
                 drop(lease);
+                if after.asks_for_classes() && !before.asks_for_classes() && before.broken().is_none() {
+                    // What lists said was not classified until now.
+                    self.tools.relearn();
+                }
                 self.tell(News::Rules);
                 let client = self.client.name();
                 if before.visibility(&client) != after.visibility(&client) {
@@ -278,7 +284,7 @@ impl Relay {
                 stdio::complain(&text);
             }
             // What was allowed for a while may have been hidden.
-            Change::Allowances => self.tell_list_changed(),
+            Change::Allowances | Change::Classes => self.tell_list_changed(),
             Change::Pins(tools) => {
                 self.pins.release();
                 if !tools.is_empty() {

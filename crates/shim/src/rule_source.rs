@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use callgate_controls::allowance::{self, Allowance, What};
 use callgate_controls::pin::{self, Accepted};
-use callgate_controls::{catalogue, pause};
+use callgate_controls::{KnownClasses, catalogue, pause};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
 use callgate_policy::{Policy, same_client};
@@ -102,6 +102,8 @@ pub enum Change {
     Resumed,
     /// Something is allowed for a while, or no longer.
     Allowances,
+    /// A person says something else of what tools can do.
+    Classes,
     /// Something is allowed that nobody granted: it came with the file.
     Forged(Allowance),
     /// Other definitions of these tools are accepted; none of them if what is accepted is only known again.
@@ -126,6 +128,8 @@ pub struct RuleSource {
     server: String,
     /// [`MOMENT`], but in tests.
     moment: Duration,
+    /// What the tools of this session's server can do, for rules that ask.
+    classes: Option<Arc<KnownClasses>>,
     seen: Mutex<Seen>,
 }
 
@@ -136,6 +140,7 @@ struct Seen {
     pause: FileStamp,
     allowances: FileStamp,
     pins: FileStamp,
+    classes: FileStamp,
     /// What was said about the pins last, so that it is not said twice.
     told_pins: Option<String>,
     rules: Rules,
@@ -192,6 +197,7 @@ impl RuleSource {
             pause: FileStamp::Unseen,
             allowances: FileStamp::Unseen,
             pins: FileStamp::Unseen,
+            classes: FileStamp::Unseen,
             told_pins: None,
             rules,
             good: false,
@@ -199,7 +205,13 @@ impl RuleSource {
             untold: None,
             changes: Vec::new(),
         };
-        RuleSource { home, server: server.to_owned(), moment: MOMENT, seen: Mutex::new(seen) }
+        let (server, seen) = (server.to_owned(), Mutex::new(seen));
+        RuleSource { home, server, moment: MOMENT, classes: None, seen }
+    }
+
+    /// With what a session learns of its server's tools.
+    pub fn with_classes(self, classes: Arc<KnownClasses>) -> RuleSource {
+        RuleSource { classes: Some(classes), ..self }
     }
 
     /// Is there something to tell that is told only if it lasts? Then another look is due in a [`MOMENT`].
@@ -223,6 +235,7 @@ impl RuleSource {
         self.poll_pause(&mut seen);
         self.poll_allowances(&mut seen);
         self.poll_pins(&mut seen);
+        self.poll_classes(&mut seen);
         (seen.rules.clone(), std::mem::take(&mut seen.changes))
     }
 
@@ -267,6 +280,10 @@ impl RuleSource {
             guard(&mut policy, self.home.path(), std::env::current_dir().ok().as_deref());
             // Until the server of this session has listed its tools.
             catalogue::describe(&self.home, &self.server, &mut policy);
+            if let Some(classes) = self.classes.as_ref().filter(|_| policy.asks_for_classes()) {
+                classes.begin();
+                policy.know_classes(classes.clone());
+            }
             Ok((policy, text))
         });
         match parsed {
@@ -295,6 +312,21 @@ impl RuleSource {
             }
         }
         stamp
+    }
+
+    /// Only where it matters.
+    fn poll_classes(&self, seen: &mut Seen) {
+        let Some(classes) = self.classes.as_ref().filter(|_| seen.rules.policy.asks_for_classes()) else {
+            return;
+        };
+        let stamp = FileStamp::from_path(&self.home.classes());
+        if stamp == seen.classes {
+            return;
+        }
+        let is_first = std::mem::replace(&mut seen.classes, stamp) == FileStamp::Unseen;
+        if classes.correct() && !is_first {
+            seen.changes.push(Change::Classes);
+        }
     }
 
     fn poll_pause(&self, seen: &mut Seen) {

@@ -13,8 +13,9 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_controls::catalogue::{self, Lister};
 use callgate_controls::pin::PinKind;
-use callgate_controls::{Disk, catalogue};
+use callgate_controls::{Disk, KnownClasses};
 use callgate_home::clock::{SystemClock, wall_ms};
 use callgate_home::{CallId, Home, HomeError, Seal, SessionId};
 use callgate_journal::{Journal, SessionInfo};
@@ -47,7 +48,7 @@ use crate::secrets::OpenKeychain;
 use crate::server_identity::ServerIdentity;
 use crate::server_requests::ServerRequests;
 use crate::stderr::StderrTee;
-use crate::tool_cache::{LIST_WAIT, ListSink, ListedTool, ToolCache};
+use crate::tool_cache::{LIST_WAIT, Learn, ListSink, ListedTool, ToolCache};
 use crate::tree_record::{self, TreeRecord};
 use crate::unknown_answers::UnknownAnswers;
 use crate::vendor_members::VendorMembers;
@@ -163,7 +164,10 @@ impl Session {
         stdio::widen(&stdin);
         stdio::widen(&stdout);
         let prepared = callgate_controls::prepare_home(&home);
-        let rule_source = RuleSource::new(home.clone(), &name);
+        let command: Vec<String> =
+            std::iter::once(&program).chain(&args).map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let classes = Arc::new(KnownClasses::new(&home, &name, &command));
+        let rule_source = RuleSource::new(home.clone(), &name).with_classes(classes.clone());
         let (rules, changes) = rule_source.poll();
         // What the server inherits as a secret must not be written down when the server repeats it.
         let mut secrets = secret_values(std::env::vars_os());
@@ -172,10 +176,7 @@ impl Session {
             id: session,
             server: name.clone(),
             client: started_by.or_else(|| client.clone()),
-            command: std::iter::once(&program)
-                .chain(&args)
-                .map(|arg| arg.to_string_lossy().into_owned())
-                .collect(),
+            command,
             policy_version: rules.policy.broken().is_none().then(|| rules.policy.version().to_owned()),
             watch_only: rules.policy.watch_only(),
             demo,
@@ -186,6 +187,7 @@ impl Session {
         // One for all that is written of the session: what it masks once stays masked in the log, too.
         let masker = journal.masker();
         log.of_session(session, masker.clone());
+        classes.keep_with(masker.clone());
         let (tell, news) = mpsc::channel();
         let to_client = stdio::take_stdout()?;
         let reader = stdio::watch_reader(&to_client, {
@@ -202,7 +204,11 @@ impl Session {
             masker: masker.clone(),
             tell: tell.clone(),
         };
-        let sink = ListSink { keep: keep_lists(definitions.clone()), differs: Arc::new(differs) };
+        let sink = ListSink {
+            keep: keep_lists(definitions.clone(), classes.installed()),
+            learn: learn_classes(&classes),
+            differs: Arc::new(differs),
+        };
         let relay = Arc::new(Relay {
             rule_source,
             journal,
@@ -222,6 +228,7 @@ impl Session {
             noise: Noise::default(),
             lists: LastLists::default(),
             tools: ToolCache::new(sink, checker::start),
+            classes,
             pins: SessionPins::default(),
             definitions,
             vendor_members: VendorMembers::default(),
@@ -381,13 +388,23 @@ fn open_journal(home: &Home, prepared: Result<(), HomeError>, info: &SessionInfo
     })
 }
 
+/// Hands whole lists to those who know what tools can do.
+fn learn_classes(classes: &Arc<KnownClasses>) -> Arc<Learn> {
+    let classes = classes.clone();
+    Arc::new(move |tools| classes.learn(tools.iter().map(|(name, text, _)| (name.as_str(), text.as_str()))))
+}
+
 /// Pins what the server lists, and writes it down for people who write rules for it.
-fn keep_lists(store: DefinitionStore) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
+fn keep_lists(
+    store: DefinitionStore,
+    installed: Option<&'static str>,
+) -> Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync> {
     Arc::new(move |tools| {
         let pinned = store.learn(PinKind::Tool, &tools);
         let listed = tools.iter().filter_map(|(name, text)| Some((name.as_str(), Raw::parse(text).ok()?)));
         // Nothing is decided by it.
-        catalogue::write(&store.home, &store.masker, &store.server, wall_ms(), listed).is_ok() && pinned
+        let lister = Lister { server: &store.server, installed };
+        catalogue::write(&store.home, &store.masker, lister, wall_ms(), listed).is_ok() && pinned
     })
 }
 

@@ -49,6 +49,12 @@ pub(crate) type Definitions = FxHashMap<String, Digest>;
 /// One tool as the server listed it: name and definition.
 pub(crate) type ListedTool = (String, String);
 
+/// The same with its schema, if it has one.
+pub(crate) type ToolEntry = (String, String, Option<String>);
+
+/// Who is told of whole lists.
+pub(crate) type Learn = dyn Fn(&[ToolEntry]) + Send + Sync;
+
 #[derive(Debug)]
 pub(crate) struct ToolCache {
     /// Pages of lists that are not whole yet: the client's, and ours.
@@ -66,6 +72,8 @@ pub(crate) struct ToolCache {
 pub(crate) struct ListSink {
     /// Says whether the list is kept; if not, the next one is another chance, be it the same.
     pub(crate) keep: Arc<dyn Fn(Vec<ListedTool>) -> bool + Send + Sync>,
+    /// Told of every list before calls are held against it.
+    pub(crate) learn: Arc<Learn>,
     /// Called when the first list of a server that was started again is not the last one of the server before.
     pub(crate) differs: Arc<dyn Fn() + Send + Sync>,
 }
@@ -444,6 +452,7 @@ fn take_in(Whole { pages, at }: Whole, known: &(Mutex<KnownTools>, Condvar), sin
         }
     }
     let tools = read(&pages);
+    (sink.learn)(&tools);
     let mark = FxBuildHasher.hash_one(&tools);
     let page_definitions: Vec<Arc<Definitions>> =
         pages.iter().map(|page| Arc::new(Raw::parse(page).map(digests).unwrap_or_default())).collect();
@@ -532,7 +541,7 @@ fn digests(result: Raw<'_>) -> Definitions {
 }
 
 /// Name, definition, schema. Of two tools with one name the first counts, as it does for a client.
-fn read(pages: &[Arc<str>]) -> Vec<(String, String, Option<String>)> {
+fn read(pages: &[Arc<str>]) -> Vec<ToolEntry> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut out = Vec::new();
     for page in pages {

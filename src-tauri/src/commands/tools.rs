@@ -99,7 +99,7 @@ pub(crate) async fn correct_class(
     server: String,
     tool: String,
     chosen: Option<RiskClass>,
-) -> Reply<Done> {
+) -> Reply<Answer> {
     run_on_desk(&state, move |desk| desk.correct_class(&server, &tool, chosen)).await
 }
 

@@ -215,9 +215,9 @@ pub(crate) fn page(args: &ToolArgs) -> anyhow::Result<ExitCode> {
                 anyhow::anyhow!("{class:?} is no class: write one of {}, or none", all.join(", "))
             })?),
         };
-        let done = desk.correct_class(&args.server, &args.tool, class).map_err(told)?;
-        screen.line(&harmless(&done.words));
-        return Ok(ExitCode::SUCCESS);
+        let first = is_first(&desk, &args.server);
+        let answer = desk.correct_class(&args.server, &args.tool, class).map_err(told)?;
+        return settle(&desk, answer, "correct", first);
     }
     if args.apply {
         let first = is_first(&desk, &args.server);

@@ -20,6 +20,7 @@ use crate::change::{self, Change, CurrentPolicy};
 use crate::inventory::named_tools;
 use crate::pausing;
 use crate::protection::Unusable;
+use crate::tools::ClassCorrection;
 use crate::view::{Answer, Done, ErrorCode, Loosening, Question, Restriction, Target};
 use crate::{Desk, DeskError};
 
@@ -84,6 +85,7 @@ pub(crate) enum Plan {
         server: String,
         key: String,
     },
+    CorrectClass(ClassCorrection),
     /// No loosening, and nothing that can be undone.
     Forget {
         what: Forget,
@@ -107,6 +109,11 @@ impl Plan {
             Plan::Resume { server: Some(server), client, .. } => {
                 Some(Target { server: server.clone(), tool: None, client: client.clone() })
             }
+            Plan::CorrectClass(correction) => Some(Target {
+                server: correction.server.clone(),
+                tool: Some(correction.tool.clone()),
+                client: None,
+            }),
             Plan::Accept { server, .. }
             | Plan::ForgetPins { server }
             | Plan::RemovePins { server, .. }
@@ -240,6 +247,7 @@ impl Desk {
             Plan::ForgetPins { server } => self.forget_pins(server),
             Plan::RemovePins { server, gone, what } => self.remove_pins(server, gone, what),
             Plan::LetThrough { server, key } => self.let_through(server, key),
+            Plan::CorrectClass(correction) => self.keep_class(correction, true),
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
                 let scope = Scope { server: server.as_deref(), client: client.as_deref() };

@@ -8,7 +8,7 @@ use callgate_controls::allowance::{self, Allowance};
 use callgate_controls::pause::Scope;
 use callgate_home::clock::Moment;
 use callgate_journal::{EventKind, record_event};
-use callgate_policy::edit::{Edit, apply_for};
+use callgate_policy::edit::Edit;
 use callgate_policy::{Policy, Rate, Window};
 use callgate_text::name;
 use callgate_wiring::client_name;
@@ -179,8 +179,8 @@ impl Desk {
     /// The edit, worked out on the policy of this moment. To be asked while the policies are locked.
     pub(super) fn plan(&self, target: &Target, edit: &Edit) -> Result<Change, DeskError> {
         let present = CurrentPolicy::read(&self.home, &target.server)?;
-        let edited = apply_for(present.text(), target.client.as_deref(), edit)
-            .map_err(|error| broken_where(error, &present))?;
+        let edited =
+            present.edited(target.client.as_deref(), edit).map_err(|error| broken_where(error, &present))?;
         present.to(edited)
     }
 

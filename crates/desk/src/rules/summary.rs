@@ -55,7 +55,10 @@ fn one(
     let file = present.as_ref().and_then(|present| PolicyFile::parse(present.text()).ok());
     let listed =
         catalogue::read(&desk.home, server).ok().flatten().map(|known| known.tools).unwrap_or_default();
-    let tools = file.map(|file| table::tools(&file, &listed, &ToolsSeen::default())).unwrap_or_default();
+    let policy = present.as_ref().and_then(|present| present.policy().ok());
+    let classes = policy.map(|policy| table::classes_of(&policy, &listed)).unwrap_or_default();
+    let tools =
+        file.map(|file| table::tools(&file, &listed, &ToolsSeen::default(), &classes)).unwrap_or_default();
     let in_state = |state: ToolState| {
         let found = tools.iter().filter(|tool| tool.state == state).count();
         u32::try_from(found).unwrap_or(u32::MAX)

@@ -6,17 +6,20 @@ use std::time::Duration;
 use callgate_controls::catalogue::{self, Catalogue, KnownTool};
 use callgate_history::{History, ToolHits, ToolsSeen};
 use callgate_home::{DEFAULT_SERVER, running};
-use callgate_policy::edit::form::{Form, FormAction, FormClause, Read, Source, Whose, read};
+use callgate_policy::edit::form::{
+    Form, FormAction, FormClause, Read, Source, Whose, read, read_as, read_class,
+};
 use callgate_policy::file::{
     Action as Said, Body, ClientOverlay, DefaultAction, Mode, PolicyFile, ToolRule as Written, Unlisted,
 };
-use callgate_policy::{Policy, rule_words};
+use callgate_policy::{Policy, ToolClass, rule_words};
 use callgate_protocol::json::Raw;
 
 use super::ready::{self, Listed};
 use super::{diagnose, drafts, last_good, present};
 use crate::view::{
-    Action, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule, ToolState,
+    Action, ClassRule, ClientRule, Diagnostic, RuleForAll, RuleSource, RulesView, Severity, ToolRule,
+    ToolState,
 };
 use crate::{Desk, DeskError};
 
@@ -49,6 +52,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
         default_action: Action::Deny,
         observing: false,
         for_all: None,
+        classes: Vec::new(),
         tools: Vec::new(),
         counted_since_ms: None,
         clients: Vec::new(),
@@ -71,14 +75,17 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
     let mut clients: BTreeSet<String> = seen.clients.iter().cloned().chain(connected).collect();
     view.counted_since_ms = seen.since_ms;
     match (Policy::parse(&view.text), PolicyFile::parse(&view.text)) {
-        (Ok(policy), Ok(file)) => {
+        (Ok(mut policy), Ok(file)) => {
+            catalogue::describe(&desk.home, server, &mut policy);
             clients.extend(file.clients.iter().map(|overlay| overlay.client.clone()));
             view.diagnostics = diagnose::check(&view.text, server_tools.as_ref(), desk.clock.now().wall_ms);
             view.version = Some(policy.version().to_owned());
             view.default_action = default_action(&file.body);
             view.observing = file.body.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
             view.for_all = Some(for_all(&file));
-            view.tools = tools(&file, &listed, &seen);
+            let known = classes_of(&policy, &listed);
+            view.classes = classes(&file, &known);
+            view.tools = tools(&file, &listed, &seen, &known);
             let mut badges = desk.badges.look();
             for tool in &mut view.tools {
                 tool.class = badges.of(server, &tool.name);
@@ -142,7 +149,47 @@ fn for_all(file: &PolicyFile) -> RuleForAll {
     }
 }
 
-pub(crate) fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -> Vec<ToolRule> {
+/// Of the tools that the server listed, what each can do; nothing, where no rule asks.
+pub(super) fn classes_of<'t>(policy: &Policy, listed: &'t [KnownTool]) -> BTreeMap<&'t str, ToolClass> {
+    let known = listed.iter().filter_map(|tool| Some((tool.name.as_str(), policy.known_class(&tool.name)?)));
+    known.collect()
+}
+
+/// Every class, with what its rule says and how many of the server's tools are of it.
+fn classes(file: &PolicyFile, known: &BTreeMap<&str, ToolClass>) -> Vec<ClassRule> {
+    if file.body.classes.is_empty() {
+        return Vec::new();
+    }
+    let rule = |class| {
+        let read = read_class(file, class);
+        let of_class = || known.iter().filter(move |(_, of)| **of == class).map(|(tool, _)| *tool);
+        let ruled = |tool: &&str| {
+            matches!(
+                read_as(file, Whose { tool: Some(tool), client: None }, Some(class)).source,
+                Source::Class(_)
+            )
+        };
+        ClassRule {
+            name: class.name().to_owned(),
+            state: read.as_ref().map(state),
+            words: read.as_ref().map_or_else(|| "as tools that no rule names".to_owned(), words),
+            tools: count(of_class()),
+            ruled: count(of_class().filter(ruled)),
+        }
+    };
+    ToolClass::ALL.into_iter().map(rule).collect()
+}
+
+fn count<T>(all: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(all.count()).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn tools(
+    file: &PolicyFile,
+    listed: &[KnownTool],
+    seen: &ToolsSeen,
+    classes: &BTreeMap<&str, ToolClass>,
+) -> Vec<ToolRule> {
     let definitions: BTreeMap<&str, &KnownTool> =
         listed.iter().map(|tool| (tool.name.as_str(), tool)).collect();
     let written = names(file);
@@ -158,7 +205,7 @@ pub(crate) fn tools(file: &PolicyFile, listed: &[KnownTool], seen: &ToolsSeen) -
         .filter(|name| !name.is_empty())
         .map(|name| {
             let hits = seen.tools.get(name).unwrap_or(&none);
-            row(file, name, definitions.get(name).copied(), hits)
+            row(file, (name, classes.get(name).copied()), definitions.get(name).copied(), hits)
         })
         .collect();
     table.sort_by(|a, b| (!a.pattern, &a.name).cmp(&(!b.pattern, &b.name)));
@@ -176,14 +223,20 @@ fn names(file: &PolicyFile) -> BTreeSet<&str> {
         .collect()
 }
 
-fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHits) -> ToolRule {
-    let read = read(file, Whose { tool: Some(name), client: None });
+fn row(
+    file: &PolicyFile,
+    (name, class): (&str, Option<ToolClass>),
+    listed: Option<&KnownTool>,
+    hits: &ToolHits,
+) -> ToolRule {
+    let read = read_as(file, Whose { tool: Some(name), client: None }, class);
     let draft = read.form.as_ref().map(drafts::draft);
     let mut state = state(&read);
     let mut words = words(&read);
     let (mut source, mut from) = match &read.source {
         Source::Own => (RuleSource::Own, "its own rule".to_owned()),
         Source::Pattern(pattern) => (RuleSource::Pattern, format!("the pattern {pattern}")),
+        Source::Class(class) => (RuleSource::Class, format!("its class, {class}")),
         Source::Default | Source::Nothing => (RuleSource::Default, "the default".to_owned()),
     };
     if let Some(all) = file.body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide) {
@@ -204,7 +257,7 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
         source,
         from,
         draft,
-        clients: for_clients(file, name),
+        clients: for_clients(file, name, class),
         calls: hits.calls,
         hits: hits.refused,
         last_hit_ms: hits.last_refused_ms,
@@ -213,14 +266,14 @@ fn row(file: &PolicyFile, name: &str, listed: Option<&KnownTool>, hits: &ToolHit
 }
 
 /// What overlays say about this tool: by its name, by a pattern, or for everything at once.
-fn for_clients(file: &PolicyFile, name: &str) -> Vec<ClientRule> {
+fn for_clients(file: &PolicyFile, name: &str, class: Option<ToolClass>) -> Vec<ClientRule> {
     let rules = file.clients.iter().filter_map(|ClientOverlay { client, body, .. }| {
-        let read = read(file, Whose { tool: Some(name), client: Some(client) });
+        let read = read_as(file, Whose { tool: Some(name), client: Some(client) }, class);
         let (mut state, mut words) = (state(&read), words(&read));
         let all = body.all_tools.as_ref().filter(|all| denies(all) && state != ToolState::Hide);
         match (all, &read.source) {
             (Some(all), _) => (state, words) = (ToolState::Deny, rule_words(all)),
-            (None, Source::Own | Source::Pattern(_)) => {}
+            (None, Source::Own | Source::Pattern(_) | Source::Class(_)) => {}
             (None, Source::Default) if body.default.is_some() && state != ToolState::Allow => {}
             (None, Source::Default | Source::Nothing) => return None,
         }

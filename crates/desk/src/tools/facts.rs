@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use callgate_controls::catalogue::KnownTool;
+use callgate_controls::classes::{self, Correction};
 use callgate_recommend::{Act, Facts, Recommendation, recommend};
 use callgate_review::AskRule;
-use callgate_risk::{
-    Assessment, KnownServer, RiskClass, ScanContext, ScanFinding, ToolDefinition, ToolNames, classify, scan,
-};
+use callgate_risk::{Assessment, KnownServer, RiskClass, ScanContext, ScanFinding, ToolNames, scan};
 use serde_json::{Map, Value};
 
 use crate::rules::ready;
@@ -40,7 +39,7 @@ pub(super) fn read(
     known: Option<&'static KnownServer>,
     listed: &[KnownTool],
     names: &ToolNames,
-    corrected: Option<&BTreeMap<String, String>>,
+    corrected: Option<&BTreeMap<String, Correction>>,
 ) -> Vec<Tool> {
     let context = ScanContext { server, is_known: known.is_some(), names: Some(names) };
     let read = |tool: &KnownTool| one(&context, known, tool, corrected.and_then(|all| all.get(&tool.name)));
@@ -57,39 +56,29 @@ pub(super) fn badges(
     server: &str,
     known: Option<&'static KnownServer>,
     listed: &[KnownTool],
-    corrected: Option<&BTreeMap<String, String>>,
+    corrected: Option<&BTreeMap<String, Correction>>,
 ) -> BTreeMap<String, ClassBadge> {
     let badge = |listed: &KnownTool| {
         let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
         let said = corrected.and_then(|all| all.get(&listed.name));
-        let (assessment, told) = assessed(known, &described(server, listed, &definition), said);
+        let (assessment, told) = assessed(server, known, listed, &definition, said);
         let Assessment { class, severity, confidence, .. } = assessment;
         (listed.name.clone(), ClassBadge { class, severity, confidence, corrected: told.is_some() })
     };
     listed.iter().map(badge).collect()
 }
 
-/// The definition as it is judged.
-fn described<'t>(server: &'t str, listed: &'t KnownTool, definition: &'t Value) -> ToolDefinition<'t> {
-    let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default();
-    ToolDefinition {
-        server,
-        name: &listed.name,
-        title: text("title"),
-        description: text("description"),
-        input_schema: definition.get("inputSchema"),
-        annotations: definition.get("annotations"),
-    }
-}
-
 /// What it can do, and what was told before a person said otherwise.
 fn assessed(
+    server: &str,
     known: Option<&'static KnownServer>,
-    tool: &ToolDefinition<'_>,
-    corrected: Option<&String>,
+    listed: &KnownTool,
+    definition: &Value,
+    corrected: Option<&Correction>,
 ) -> (Assessment, Option<RiskClass>) {
-    let mut assessment = known.and_then(|known| known.assess(tool)).unwrap_or_else(|| classify(tool));
-    let class = corrected.and_then(|class| RiskClass::from_name(class));
+    let mut assessment = classes::assess(server, known, &listed.name, definition);
+    let seen = || classes::digest(&listed.definition);
+    let class = corrected.and_then(|said| said.applies(assessment.class, seen()));
     let told = class.map(|class| {
         assessment.severity = class.severity();
         std::mem::replace(&mut assessment.class, class)
@@ -101,12 +90,11 @@ fn one(
     context: &ScanContext<'_>,
     known: Option<&'static KnownServer>,
     listed: &KnownTool,
-    corrected: Option<&String>,
+    corrected: Option<&Correction>,
 ) -> Tool {
     // One that is nested too deep is judged by its name.
     let definition: Value = serde_json::from_str(&listed.definition).unwrap_or_default();
-    let tool = described(context.server, listed, &definition);
-    let (assessment, told) = assessed(known, &tool, corrected);
+    let (assessment, told) = assessed(context.server, known, listed, &definition, corrected);
     let findings = scan(&listed.name, &definition, context);
     Tool { name: listed.name.clone(), definition, assessment, findings, told, guards: Map::new() }
 }

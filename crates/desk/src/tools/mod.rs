@@ -1,6 +1,6 @@
 //! The tools that servers listed: what each can do, what the rules make of it, how it is used, and the rule that fits it.
 //!
-//! A known server is told by what was installed. What a person says of a class wins, and is kept; no rule decides by classes.
+//! A known server is told by what was installed. What a person says of a class wins, and is kept; rules by class go by the same.
 
 mod answers;
 mod arguments;
@@ -19,18 +19,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use callgate_controls::catalogue::{self, Catalogue, KnownTool};
-use callgate_controls::classes::{self, Classes};
+use callgate_controls::classes::{self, Classes, Correction};
 use callgate_history::{History, ToolsSeen};
 use callgate_journal::{EventKind, record_event};
+use callgate_policy::compare;
 use callgate_policy::file::PolicyFile;
 use callgate_recommend::Recommendation;
 use callgate_review::AskRule;
 use callgate_risk::{KnownServer, RiskClass, RiskSeverity, ToolNames};
 use callgate_text::name;
 
+use crate::acts::Plan;
 use crate::change::CurrentPolicy;
 use crate::rules::table;
-use crate::view::{Done, ToolPage, ToolRow, ToolRule, ToolServer, ToolsFrom, ToolsView};
+use crate::view::{Answer, Done, ToolPage, ToolRow, ToolRule, ToolServer, ToolsFrom, ToolsView};
 use crate::{Desk, DeskError};
 use facts::Tool;
 use installed::Installed;
@@ -40,6 +42,19 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const LEAST_PATIENCE: Duration = Duration::from_millis(15);
 /// Of a description in the table, in characters.
 const ABOUT: usize = 160;
+
+/// What a person says of one tool, worked out.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassCorrection {
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    /// None: as its definition says.
+    said: Option<Correction>,
+    /// What was said when this was worked out.
+    kept: Option<Correction>,
+    before: RiskClass,
+    after: RiskClass,
+}
 
 /// One server at one moment.
 struct Server {
@@ -85,14 +100,14 @@ impl Desk {
         page::of(&read, read.find(tool)?)
     }
 
-    /// What a person says that a tool can do; none: as its definition says. Nothing is decided by it, so that also a lower class
-    /// lets nothing through: what is recommended changes.
+    /// What a person says that a tool can do; none: as its definition says. Where rules go by classes it can let more through,
+    /// and is asked about first.
     pub fn correct_class(
         &self,
         server: &str,
         tool: &str,
         class: Option<RiskClass>,
-    ) -> Result<Done, DeskError> {
+    ) -> Result<Answer, DeskError> {
         let history = History::open_reader(&self.home)?;
         let (corrected, problem) = self.corrected();
         if let Some(problem) = problem {
@@ -101,10 +116,45 @@ impl Desk {
         let read = self.server_tools(&history, &Installed::read(self), &corrected, server, Duration::ZERO)?;
         let found = read.find(tool)?;
         let before = found.assessment.class;
-        let after = class.unwrap_or(found.told.unwrap_or(before));
-        classes::set(&self.home, server, tool, class.map(RiskClass::name))
-            .map_err(|error| DeskError::disk("the class cannot be kept", error))?;
-        let whose = if class.is_some() { "as you say" } else { "as its definition says" };
+        let told = found.told.unwrap_or(before);
+        // What is kept of a tool whose definition is another one by now does not count any more.
+        let after = class.unwrap_or(told);
+        let definition = read.entries.iter().find(|one| one.name == tool);
+        let definition = definition.map(|one| one.definition.as_str()).unwrap_or_default();
+        let correction = ClassCorrection {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            said: class.map(|class| Correction::of(class, definition)),
+            kept: corrected.get(server).and_then(|all| all.get(tool)).cloned(),
+            before,
+            after,
+        };
+        let policy = read.policy.as_ref().and_then(|policy| policy.policy().ok());
+        let [was, is] = [before, after].map(classes::in_rules);
+        let loosened =
+            policy.map(|policy| compare::loosened_by_class(&policy, tool, was, is)).unwrap_or_default();
+        if loosened.is_empty() {
+            return self.keep_class(&correction, false).map(Answer::Done);
+        }
+        let words = format!(
+            "Let {} on {} count as {}, so that rules by class let more through?",
+            name(tool),
+            name(server),
+            after.name()
+        );
+        self.ask(words, loosened, Plan::CorrectClass(correction)).map(Answer::Ask)
+    }
+
+    /// `loosens`: a person was asked, and said yes.
+    pub(crate) fn keep_class(&self, correction: &ClassCorrection, loosens: bool) -> Result<Done, DeskError> {
+        let ClassCorrection { server, tool, said, kept, before, after } = correction;
+        if self.corrected().0.get(server).and_then(|all| all.get(tool)) != kept.as_ref() {
+            return Err(DeskError::Conflict(format!(
+                "somebody else said what {} can do meanwhile; nothing was changed. Look again.",
+                name(tool)
+            )));
+        }
+        let whose = if said.is_some() { "as you say" } else { "as its definition says" };
         let words = format!(
             "{} on {} counts as {} ({}), {whose}",
             name(tool),
@@ -113,14 +163,15 @@ impl Desk {
             after.severity().name().to_lowercase()
         );
         let noted = format!("{words}; before: {}", before.name());
-        let _noted = record_event(
-            &self.home,
-            self.clock.now().wall_ms,
-            EventKind::Note,
-            Some(server),
-            Some(self.origin),
-            &noted,
-        );
+        let kind = if loosens { EventKind::Loosened } else { EventKind::Note };
+        let at = self.clock.now().wall_ms;
+        let recorded = record_event(&self.home, at, kind, Some(server), Some(self.origin), &noted);
+        if loosens {
+            // What cannot be recorded is not loosened.
+            recorded.map_err(DeskError::Unrecorded)?;
+        }
+        classes::set(&self.home, server, tool, said.as_ref())
+            .map_err(|error| DeskError::disk("the class cannot be kept", error))?;
         Ok(Done::said(words, Some(server)))
     }
 
@@ -224,7 +275,11 @@ impl Desk {
             .map_err(ToString::to_string)
             .and_then(|policy| PolicyFile::parse(policy.text()).map_err(|report| report.headline()));
         let (rules, problem) = match file {
-            Ok(file) => (table::tools(&file, &entries, &seen), None),
+            Ok(file) => {
+                let classes =
+                    tools.iter().map(|tool| (tool.name.as_str(), classes::in_rules(tool.assessment.class)));
+                (table::tools(&file, &entries, &seen, &classes.collect()), None)
+            }
             Err(problem) => (Vec::new(), Some(problem)),
         };
         let rules = rules.into_iter().map(|rule| (rule.name.clone(), rule)).collect();

@@ -133,7 +133,8 @@ fn points(desk: &Desk, history: &History, server: &Server) -> Result<Vec<Startin
     let point = |start: Start| {
         let text = starting_policy(start, &server.name, &facts);
         let after = Policy::parse(&text).map_err(DeskError::BrokenText)?;
-        let changes = tool_changes::of_tools(history, &server.name, &names, present, &after, now_ms)?;
+        let changes =
+            tool_changes::of_tools((&desk.home, history), &server.name, &names, present, &after, now_ms)?;
         Ok(StartingPoint {
             id: start.id().to_owned(),
             title: start.title().to_owned(),

@@ -7,7 +7,7 @@ use callgate_redaction::Masker;
 
 use super::*;
 use crate::testing::TestHome;
-use crate::view::{Answer, RuleAct, ToolState};
+use crate::view::{Restriction, RuleAct, Target, ToolState};
 
 const CLEAR: &str = r#"{"name":"clear_codegen_session","description":"Clear a code generation session without generating a test"}"#;
 const START: &str = r#"{"name":"start_codegen_session","description":"Start a new code generation session to record Playwright actions","inputSchema":{"type":"object","properties":{"options":{"type":"object","properties":{"outputPath":{"type":"string"}}}}}}"#;
@@ -176,7 +176,8 @@ fn a_rule_that_lets_a_refused_tool_through_is_asked_about_first() {
 fn what_a_person_says_of_a_class_wins_and_can_be_taken_back() {
     let home = TestHome::new();
     codegen(&home);
-    let done = home.desk.correct_class("play", "end_codegen_session", Some(RiskClass::Destructive)).unwrap();
+    let correct = |class| home.desk.correct_class("play", "end_codegen_session", class).unwrap();
+    let Answer::Done(done) = correct(Some(RiskClass::Destructive)) else { panic!("no rule goes by classes") };
     assert!(done.words.contains("counts as Destructive (critical), as you say"), "{}", done.words);
     let page = home.desk.tool("play", "end_codegen_session").unwrap();
     assert_eq!(
@@ -184,10 +185,77 @@ fn what_a_person_says_of_a_class_wins_and_can_be_taken_back() {
         (RiskClass::Destructive, true, Some(RiskClass::Write))
     );
     assert_eq!(page.recommended.act, RuleAct::Ask);
-    home.desk.correct_class("play", "end_codegen_session", None).unwrap();
+    let Answer::Done(_) = correct(None) else { panic!("no rule goes by classes") };
     let page = home.desk.tool("play", "end_codegen_session").unwrap();
     assert_eq!((page.row.class, page.row.corrected), (RiskClass::Write, false));
     assert!(home.desk.correct_class("play", "no_such_tool", Some(RiskClass::Read)).is_err());
+}
+
+#[test]
+fn a_class_that_lets_more_through_is_asked_about_and_recorded_as_a_loosening() {
+    let home = TestHome::new();
+    home.write_policy(
+        "play",
+        r#"{"version":"1","default":"allow","classes":{"destructive":{"action":"deny"},"financial":{"action":"deny"},"write":{}}}"#,
+    );
+    codegen(&home);
+    let state = |tool: &str| home.desk.tool("play", tool).unwrap().row.state;
+    assert_eq!(state("clear_codegen_session"), Some(ToolState::Deny));
+    let correct = |class| home.desk.correct_class("play", "clear_codegen_session", class).unwrap();
+    let Answer::Ask(question) = correct(Some(RiskClass::Write)) else { panic!("it lets more through") };
+    assert_eq!(question.loosened, ["\"clear_codegen_session\" was denied, is now allowed"]);
+    assert_eq!(state("clear_codegen_session"), Some(ToolState::Deny), "nothing is done before a yes");
+    home.desk.confirm(&question.token).unwrap();
+    assert_eq!(state("clear_codegen_session"), Some(ToolState::Allow));
+    let told = home.desk.tool("play", "clear_codegen_session").unwrap();
+    assert_eq!(told.from, "its class, Write");
+    // The other way it only tightens.
+    let Answer::Done(_) = correct(None) else { panic!("it only tightens") };
+    assert_eq!(state("clear_codegen_session"), Some(ToolState::Deny));
+    // A question that was asked of another state is not carried out.
+    let Answer::Ask(late) = correct(Some(RiskClass::Read)) else { panic!("it lets more through") };
+    let Answer::Done(_) = correct(Some(RiskClass::Financial)) else { panic!("it is denied as before") };
+    assert!(home.desk.confirm(&late.token).is_err());
+}
+
+#[test]
+fn rules_by_class_are_in_the_table_with_the_tools_they_decide_about() {
+    let home = TestHome::new();
+    home.write_policy(
+        "play",
+        r#"{"version":"1","default":"ask","tools":{"start_codegen_session":{}},"classes":{"destructive":{"action":"hide"},"execute":{"rate_limit":"5/minute"}}}"#,
+    );
+    codegen(&home);
+    let view = home.desk.rules("play").unwrap();
+    let row = |name: &str| view.classes.iter().find(|one| one.name == name).unwrap();
+    assert_eq!(row("Destructive").state, Some(ToolState::Hide));
+    assert_eq!((row("Destructive").tools, row("Destructive").ruled), (1, 1));
+    assert_eq!(row("Execute").words, "at most 5 calls per minute, per session");
+    assert!(row("Execute").ruled < row("Execute").tools, "one of them is named: {:?}", row("Execute"));
+    assert_eq!((row("Read").state, row("Read").ruled), (None, 0));
+    let tool = |name: &str| view.tools.iter().find(|one| one.name == name).unwrap();
+    assert_eq!(tool("clear_codegen_session").state, ToolState::Hide);
+    assert_eq!(tool("clear_codegen_session").from, "its class, Destructive");
+    assert_eq!(tool("start_codegen_session").from, "its own rule");
+    assert_eq!(tool("get_codegen_session").state, ToolState::Ask);
+}
+
+#[test]
+fn a_cap_on_a_tool_that_its_class_lets_through_is_no_loosening_and_on_another_it_is() {
+    let home = TestHome::new();
+    home.write_policy(
+        "play",
+        r#"{"version":"1","default":"deny","classes":{"read":{},"destructive":{"action":"deny"}}}"#,
+    );
+    codegen(&home);
+    let cap = |tool: &str| {
+        let target = Target { server: "play".to_owned(), tool: Some(tool.to_owned()), client: None };
+        home.desk.restrict(&Restriction::Cap { target, max: 3, window: "minute".to_owned() })
+    };
+    cap("get_codegen_session").unwrap();
+    assert_eq!(home.desk.tool("play", "get_codegen_session").unwrap().row.state, Some(ToolState::Cap));
+    assert!(cap("clear_codegen_session").is_err(), "a cap would list it");
+    assert_eq!(home.desk.tool("play", "clear_codegen_session").unwrap().row.state, Some(ToolState::Deny));
 }
 
 #[test]

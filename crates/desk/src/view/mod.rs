@@ -42,9 +42,10 @@ pub use pins::{
 };
 pub use place::Place;
 pub use rules::{
-    Action, BrokenPolicy, Case, ClientRule, Completion, Condition, Diagnostic, Effect, LimitDraft, LimitKind,
-    PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource, RuleSuggestion,
-    RulesSummary, RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule, ToolState, Tried,
+    Action, BrokenPolicy, Case, ClassRule, ClientRule, Completion, Condition, Diagnostic, Effect, LimitDraft,
+    LimitKind, PolicyVersionView, Proposal, ReadyRule, ReadyState, RuleDraft, RuleForAll, RuleSource,
+    RuleSuggestion, RulesSummary, RulesView, SaveAnswer, Severity, SuggestedRule, ToolDifference, ToolRule,
+    ToolState, Tried,
 };
 pub use servers::{Protection, ServerState, ServerView, SessionView, StandView, Usage};
 pub use settings::{NotificationSettings, Recording, SettingsView, Theme, UserSettings};

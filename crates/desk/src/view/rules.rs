@@ -29,6 +29,8 @@ pub struct RulesView {
     pub observing: bool,
     /// What counts for every tool besides its own rule; none if the text is broken.
     pub for_all: Option<RuleForAll>,
+    /// What its rules say of tools by what they can do; empty where they say nothing of it.
+    pub classes: Vec<ClassRule>,
     /// Those that the server listed, those that the policy names, those that were called; patterns first.
     pub tools: Vec<ToolRule>,
     /// Calls before this time are too many to be counted here; none if all are.
@@ -37,6 +39,22 @@ pub struct RulesView {
     pub clients: Vec<String>,
     /// Rules that fit this server's tools, to be put in by one click.
     pub ready: Vec<ReadyRule>,
+}
+
+/// A class of tools, and what the rules make of those that they do not name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "bindings", derive(specta::Type))]
+#[serde(rename_all = "camelCase")]
+pub struct ClassRule {
+    /// "Destructive".
+    pub name: String,
+    /// None: no rule is about it.
+    pub state: Option<ToolState>,
+    pub words: String,
+    /// Tools of the server that are of it,
+    pub tools: u32,
+    /// and those of them that this rule decides about.
+    pub ruled: u32,
 }
 
 /// A policy that cannot be used.
@@ -141,6 +159,8 @@ pub enum RuleSource {
     Own,
     /// A pattern that it matches.
     Pattern,
+    /// What it can do.
+    Class,
     /// The rule for all tools.
     AllTools,
     Default,

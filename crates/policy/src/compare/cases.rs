@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Clients, Findings, View};
+use crate::class::ToolClass;
 use crate::glob::Glob;
 use crate::layer::{Layer, Rule};
 use crate::lookup::Found;
@@ -50,14 +51,37 @@ impl<'p> View<'p> {
         let layers = self.old_layers().chain(self.new_layers());
         let names: BTreeSet<&str> = layers.flat_map(|l| l.names.exact.keys().map(|name| &**name)).collect();
         for name in names {
-            if !findings.goes_on(1) {
-                return;
+            for class in self.classes_of(name) {
+                if !findings.goes_on(1) {
+                    return;
+                }
+                let old = self.old.applying_as(self.clients.old, name, class, self.now_ms);
+                let new = self.new.applying_as(self.clients.new, name, class, self.now_ms);
+                let what = match old.class.or(new.class) {
+                    Some(class) => format!("{name:?}, of class {class},"),
+                    None => format!("{name:?}"),
+                };
+                self.stand(&what, &old, &new, findings);
             }
-            let old = self.old.applying_with(self.clients.old, name, self.now_ms);
-            let new = self.new.applying_with(self.clients.new, name, self.now_ms);
-            self.stand(&format!("{name:?}"), &old, &new, findings);
         }
         self.other_tools(findings);
+    }
+
+    /// The classes that a tool may be of, if any rule asks.
+    pub(super) fn classes(&self) -> Vec<Option<ToolClass>> {
+        match self.old.asks_for_classes() || self.new.asks_for_classes() {
+            true => ToolClass::ALL.map(Some).to_vec(),
+            false => vec![None],
+        }
+    }
+
+    /// The same of a tool with this name.
+    pub(super) fn classes_of(&self, tool: &str) -> Vec<Option<ToolClass>> {
+        match [self.old, self.new].map(|policy| policy.classes_of(tool)) {
+            // The one knows what the other does not ask for.
+            [old, new] if new == [None] => old,
+            [_, new] => new,
+        }
     }
 
     /// Tools that no layer names exactly.
@@ -96,9 +120,6 @@ impl<'p> View<'p> {
 
     /// The tools that match all these patterns, and no more specific ones than were chosen.
     fn case(&self, within: &[&Glob], choice: &Choice<'p, &'p Rule>, hidden: bool, findings: &mut Findings) {
-        if !findings.goes_on(1) {
-            return;
-        }
         let [old_base, old_overlay, new_base, new_overlay] = choice.as_slice() else { return };
         let found = |chosen: &Option<(&'p Glob, &'p Rule)>, hidden: bool| Found {
             rule: chosen.map(|(_, rule)| rule),
@@ -109,26 +130,40 @@ impl<'p> View<'p> {
             .new_layers()
             .flat_map(|layer| &layer.names.hidden)
             .any(|new| new.glob.is_everything() || within.iter().any(|glob| new.glob.covers(glob)));
-        let (old, new) = (
-            self.old.applying_to(
-                self.clients.old,
-                found(old_base, hidden),
-                found(old_overlay, false),
-                self.now_ms,
-            ),
-            self.new.applying_to(
-                self.clients.new,
-                found(new_base, still_hidden),
-                found(new_overlay, false),
-                self.now_ms,
-            ),
-        );
-        let what = match within.iter().min_by_key(|glob| glob.rank()) {
-            Some(glob) if glob.is_everything() => "every tool".to_owned(),
-            Some(glob) => format!("tools named {:?}", glob.text()),
-            None => "every tool that is not listed".to_owned(),
-        };
-        self.stand(&what, &old, &new, findings);
+        for class in self.classes() {
+            if !findings.goes_on(1) {
+                return;
+            }
+            let (old, new) = (
+                self.old.applying_to(
+                    self.clients.old,
+                    found(old_base, hidden),
+                    found(old_overlay, false),
+                    class,
+                    self.now_ms,
+                ),
+                self.new.applying_to(
+                    self.clients.new,
+                    found(new_base, still_hidden),
+                    found(new_overlay, false),
+                    class,
+                    self.now_ms,
+                ),
+            );
+            let what = match within.iter().min_by_key(|glob| glob.rank()) {
+                Some(glob) if glob.is_everything() => "every tool".to_owned(),
+                Some(glob) => format!("tools named {:?}", glob.text()),
+                None => "every tool that is not listed".to_owned(),
+            };
+            let what = match old.class.or(new.class) {
+                Some(class) if within.iter().any(|glob| !glob.is_everything()) => {
+                    format!("{what} of class {class}")
+                }
+                Some(class) => format!("tools of class {class} that are not named"),
+                None => what,
+            };
+            self.stand(&what, &old, &new, findings);
+        }
     }
 }
 

@@ -64,7 +64,9 @@ impl<'p> View<'p> {
             overlaid.iter().all(|other| {
                 let own = Found { rule: own, hidden, ..Found::default() };
                 let other = Found { rule: *other, ..Found::default() };
-                is_shut(&self.new.applying_to(self.clients.new, own, other, self.now_ms))
+                self.classes().into_iter().all(|class| {
+                    is_shut(&self.new.applying_to(self.clients.new, own, other, class, self.now_ms))
+                })
             })
         })
     }

@@ -38,9 +38,6 @@ fn shut(applying: &Applying<'_>) -> Option<Shut> {
     if applying.own_rules().any(|rule| rule.denied.is_some()) {
         return shut("denied", false);
     }
-    if applying.classes().is_some() {
-        return shut("refused", false);
-    }
     if applying.default_action() == Default::Deny { shut("denied", false) } else { None }
 }
 
@@ -193,7 +190,7 @@ impl View<'_> {
 }
 
 fn verb(what: &str) -> &'static str {
-    if what.starts_with("tools named") { "were" } else { "was" }
+    if what.starts_with("tools ") { "were" } else { "was" }
 }
 
 fn refuses_something(old: &Applying<'_>) -> bool {

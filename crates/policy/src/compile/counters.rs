@@ -57,7 +57,10 @@ struct Clash<'p> {
 
 /// The rules of a layer as they are written, each with what became of it.
 fn pairs<'p>(body: &'p Body, layer: &'p Layer) -> impl Iterator<Item = (&'p ToolRule, &'p Rule)> {
-    body.all_tools.iter().zip(&layer.all_tools).chain(body.tools.iter().zip(&layer.rules))
+    body.all_tools
+        .iter()
+        .zip(&layer.all_tools)
+        .chain(body.tools.iter().chain(&body.classes).zip(&layer.rules))
 }
 
 fn twice_in(rule: &Rule) -> impl Iterator<Item = Clash<'_>> {
@@ -81,6 +84,13 @@ fn can_meet((rule, body): (&ToolRule, &Body), (other, other_body): (&ToolRule, &
         |rule: &ToolRule, body: &Body| body.all_tools.as_ref().is_some_and(|all| all.place == rule.place);
     if for_all(rule, body) || for_all(other, other_body) {
         return true;
+    }
+    let class = |rule: &ToolRule, body: &Body| body.classes.iter().any(|one| one.place == rule.place);
+    match (class(rule, body), class(other, other_body)) {
+        (true, true) => return rule.name == other.name,
+        // A tool of that class may have that name.
+        (true, false) | (false, true) => return true,
+        (false, false) => {}
     }
     match (name::is_pattern(&rule.name), name::is_pattern(&other.name)) {
         (false, false) => rule.name == other.name,

@@ -70,12 +70,12 @@ pub(super) fn take_back(
 fn has_to_be_listed(scope: &Scope, file: &PolicyFile, tool: &str) -> bool {
     let body = scope.body(file);
     if scope.client().is_none() {
-        return !says_allow(body) || stopped_by_pattern(body, tool);
+        return !says_allow(body) || stopped_by_pattern(body, tool) || stops_a_class(body);
     }
     // A client's rules must not list what everyone's do not.
     let open_to_all = says_allow(&file.body) || file.body.tools.iter().any(|rule| covers(&rule.name, tool));
     let closed_here = body.default.is_some() && !says_allow(body);
-    open_to_all && (closed_here || stopped_by_pattern(body, tool))
+    open_to_all && (closed_here || stopped_by_pattern(body, tool) || stops_a_class(body))
 }
 
 fn says_allow(body: &Body) -> bool {
@@ -93,6 +93,16 @@ fn stopped_by_pattern(body: &Body, tool: &str) -> bool {
             && covers(&rule.name, tool)
             && (matches!(rule.action.as_ref().map(|a| a.value), Some(Action::Deny | Action::Ask))
                 || rule.deny_if.iter().any(|clause| clause.conditions.is_empty()))
+    })
+}
+
+/// Does a rule for a class deny it, ask, or hide? Whether the tool is of that class may be another matter tomorrow.
+fn stops_a_class(body: &Body) -> bool {
+    body.classes.iter().any(|rule| {
+        let action = rule.action.as_ref().map(|action| action.value);
+        action.is_some_and(|action| action != Action::Allow)
+            || rule.hides.is_some()
+            || rule.deny_if.iter().any(|clause| clause.conditions.is_empty())
     })
 }
 

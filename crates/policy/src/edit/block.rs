@@ -84,7 +84,7 @@ pub(super) fn hide(
     // Of a pattern nothing but an entry for all of it says so: a rule for more names, or for one of them, lists some.
     let hidden = match name::is_pattern(tool) {
         true => file.body.hide.iter().chain(&body.hide).any(|entry| pattern::covers(&entry.value, tool)),
-        false => policy.applying_with(scope.overlay(policy), tool, i64::MIN).hidden().is_some(),
+        false => policy.applying_as(scope.overlay(policy), tool, None, i64::MIN).hidden().is_some(),
     };
     if !hidden {
         draft.append(&scope.path(&["hide"]), NewValue::text(tool));

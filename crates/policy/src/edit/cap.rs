@@ -73,7 +73,8 @@ pub(super) fn may_be_listed(
     if scope.client().is_some() {
         server::allow(&mut open, scope, scope.body(file), &mut Vec::new());
     }
-    let open = Policy::parse(open.text()).map_err(EditError::Broken)?;
+    let mut open = Policy::parse(open.text()).map_err(EditError::Broken)?;
+    open.classes.clone_from(&policy.classes);
     let overlay = scope.overlay(&open);
     // Hidden by its own name it stays hidden; as a look-alike of a hidden one, or as one that is not listed, it would be let out.
     let layers = std::iter::once(&open.base).chain(overlay.map(|overlay| &overlay.layer));

@@ -38,10 +38,14 @@ pub(super) fn keep_private(
     before: &Reading,
     tool: &str,
 ) -> Option<Reading> {
-    let kept =
-        |Reading { policy, .. }: &Reading| policy.applying_with(scope.overlay(policy), tool, i64::MIN).keep();
+    let kept = |Reading { policy, .. }: &Reading| {
+        // What a class keeps off the record stays off it, whichever this tool is of.
+        let kept = |class| policy.applying_as(scope.overlay(policy), tool, class, i64::MIN).keep();
+        policy.classes_of(tool).into_iter().map(kept).max().unwrap_or_default()
+    };
     // What is no policy any more is told by whoever reads it next.
-    let made = Reading::of(draft.text()).ok()?;
+    let mut made = Reading::of(draft.text()).ok()?;
+    made.policy.classes.clone_from(&before.policy.classes);
     let has_rule = scope.body(&made.file).tools.iter().any(|rule| rule.name == tool);
     let was = kept(before);
     if has_rule && kept(&made) < was {
@@ -56,7 +60,8 @@ pub(super) fn refused_always(policy: &Policy, scope: &Scope, tool: &str) -> Resu
     for overlay in scope.overlays(policy) {
         for now_ms in moments(policy, overlay) {
             let refused = |name: &str| {
-                let applying = policy.applying_with(overlay, name, now_ms);
+                // A rule of its class may be another one tomorrow.
+                let applying = policy.applying_as(overlay, name, None, now_ms);
                 applying.hidden().is_some() || applying.rules().any(|rule| rule.denied.is_some())
             };
             if !refused(tool) || !covered_names(policy, overlay, tool).all(refused) {
@@ -83,7 +88,8 @@ fn covered_names<'p>(
 pub(super) fn only_observed(policy: &Policy, scope: &Scope, tool: &str) -> Vec<String> {
     let of = |name: &str, what: &str| {
         observed(policy, scope, what, |overlay, now_ms| {
-            policy.applying_with(overlay, name, now_ms).observing()
+            let classes = policy.classes_of(name).into_iter();
+            classes.into_iter().any(|class| policy.applying_as(overlay, name, class, now_ms).observing())
         })
     };
     let shown = format!("{tool:?}");
@@ -104,7 +110,7 @@ pub(super) fn only_observed(policy: &Policy, scope: &Scope, tool: &str) -> Vec<S
 /// The same for a block of all tools, some of which may have rules that are observed by themselves.
 pub(super) fn server_only_observed(policy: &Policy, scope: &Scope, file: &PolicyFile) -> Vec<String> {
     let mut said = observed(policy, scope, "the block", |overlay, now_ms| {
-        policy.applying_to(overlay, Found::default(), Found::default(), now_ms).observing()
+        policy.applying_to(overlay, Found::default(), Found::default(), None, now_ms).observing()
     });
     let observes = |rule: &&ToolRule| rule.mode.as_ref().is_some_and(|mode| mode.value == Mode::Observe);
     for rule in file.body.tools.iter().filter(observes) {

@@ -24,8 +24,10 @@ mod server;
 mod shape;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use crate::call::{Call, Circumstances, Judgement};
+use crate::class::ToolClasses;
 use crate::compare;
 use crate::file::PolicyFile;
 use crate::name;
@@ -189,6 +191,16 @@ pub fn apply(text: &str, edit: &Edit) -> Result<Edited, EditError> {
 /// The same in what the policy adds for one client, if one is named. That only ever adds to the rules for everyone:
 /// allowing takes back what is denied for this client alone.
 pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited, EditError> {
+    apply_knowing(text, client, edit, None)
+}
+
+/// The same by whoever knows what the server's tools can do: rules by class may stand in the way of an edit.
+pub fn apply_knowing(
+    text: &str,
+    client: Option<&str>,
+    edit: &Edit,
+    classes: Option<&Arc<dyn ToolClasses>>,
+) -> Result<Edited, EditError> {
     if let Some(tool) = edit.tool()
         && (name::unusable(tool).is_some() || (name::is_pattern(tool) && matches!(edit, Edit::Refuse { .. })))
     {
@@ -202,12 +214,17 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
         draft.set(&["default"], NewValue::text("deny"));
         summary.push("wrote \"version\" and \"default\": \"deny\" into the empty policy".to_owned());
     }
-    let old = Reading::of(draft.text()).map_err(EditError::Broken)?;
+    let reading = |text: &str| {
+        let mut reading = Reading::of(text)?;
+        reading.policy.classes = classes.cloned();
+        Ok(reading)
+    };
+    let old = reading(draft.text()).map_err(EditError::Broken)?;
     let bare = (draft.clone(), summary.len());
     let scope = Scope::open(&mut draft, &old.policy, client, &mut summary)?;
     let opened = match draft.text() == old.text {
         true => None,
-        false => Some(Reading::of(draft.text()).map_err(EditError::Broken)?),
+        false => Some(reading(draft.text()).map_err(EditError::Broken)?),
     };
     let ready = opened.as_ref().unwrap_or(&old);
     make(&mut draft, &scope, ready, edit, &mut summary)?;
@@ -219,7 +236,7 @@ pub fn apply_for(text: &str, client: Option<&str>, edit: &Edit) -> Result<Edited
     }
     let new = match made.filter(|made| made.text == draft.text()) {
         Some(made) => made,
-        None => Reading::of(draft.text()).map_err(|report| match edit {
+        None => reading(draft.text()).map_err(|report| match edit {
             Edit::Refuse { .. } => EditError::NotARule(report.headline()),
             _ => EditError::Broken(report),
         })?,

@@ -4,7 +4,7 @@ use super::Spot;
 use super::codegen::{self, CodegenSettings};
 use super::methods::{self, ListRules, MethodRule, OtherMethods};
 use super::reader::{Cursor, Fields, Reader};
-use super::rule::{ToolRule, rule};
+use super::rule::{ToolRule, class_rule, rule};
 use super::settings::{self, AskSettings, LoopSettings, Mode, Pin, Record};
 use crate::problem::Place;
 
@@ -180,7 +180,7 @@ fn classes(reader: &mut Reader<'_, '_, '_>, cursor: &Cursor<'_>) -> Vec<ToolRule
                 |near| format!("did you mean \"{near}\"?"),
             );
             reader.error(&name.place, format!("{:?} is no risk class", name.value), Some(fix));
-        } else if let Some(rule) = rule(reader, name, &value, "a class's rule") {
+        } else if let Some(rule) = class_rule(reader, name, &value) {
             out.push(rule);
         }
     }

@@ -1,8 +1,7 @@
 //! The policy file as it is written: the whole grammar, checked, each part with its place.
 //!
 //! Owns the words of the language. It decides nothing: what a file *means* for a call is built from it in
-//! `compile`. Features that Callgate does not act on yet are read here like all others, so that a file is
-//! either wholly understood or wholly refused.
+//! `compile`. A file is either wholly understood or wholly refused.
 
 mod body;
 mod codegen;

@@ -17,12 +17,22 @@ pub enum Action {
 pub(super) const ACTIONS: &[(&str, Action)] =
     &[("allow", Action::Allow), ("deny", Action::Deny), ("ask", Action::Ask)];
 
+/// Names are hidden by `hide`, classes by their rule: none stands for that.
+const CLASS_ACTIONS: &[(&str, Option<Action>)] = &[
+    ("allow", Some(Action::Allow)),
+    ("deny", Some(Action::Deny)),
+    ("ask", Some(Action::Ask)),
+    ("hide", None),
+];
+
 /// Everything that can be said about a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolRule {
     /// The tool's name, a pattern, a class; `all_tools` for the rule of every call.
     pub name: String,
     pub action: Option<Spot<Action>>,
+    /// Where it says so: its tools are hidden. Only of a class.
+    pub hides: Option<Place>,
     pub reason: Option<String>,
     pub require: Vec<Clause>,
     pub deny_if: Vec<Clause>,
@@ -58,21 +68,50 @@ const KEYS: &[&str] = &[
     "description",
 ];
 
+/// The rule of a class.
+pub(super) fn class_rule(
+    reader: &mut Reader<'_, '_, '_>,
+    name: Spot<String>,
+    cursor: &Cursor<'_>,
+) -> Option<ToolRule> {
+    let (mut rule, action) = read(reader, name, cursor, "a class's rule")?;
+    let said = action.and_then(|cursor| reader.choice(&cursor, "`action`", CLASS_ACTIONS));
+    match said {
+        Some(Spot { value: Some(value), place }) => rule.action = Some(Spot { value, place }),
+        Some(Spot { value: None, place }) => rule.hides = Some(place),
+        None => {}
+    }
+    Some(rule)
+}
+
 pub(super) fn rule(
     reader: &mut Reader<'_, '_, '_>,
     name: Spot<String>,
     cursor: &Cursor<'_>,
     what: &str,
 ) -> Option<ToolRule> {
+    let (mut rule, action) = read(reader, name, cursor, what)?;
+    rule.action = action.and_then(|cursor| reader.choice(&cursor, "`action`", ACTIONS));
+    Some(rule)
+}
+
+/// The rule without its action, and that as it stands.
+fn read<'t>(
+    reader: &mut Reader<'_, '_, '_>,
+    name: Spot<String>,
+    cursor: &Cursor<'t>,
+    what: &str,
+) -> Option<(ToolRule, Option<Cursor<'t>>)> {
     let fields = reader.fields(cursor, what, KEYS)?;
     description(reader, fields.get("description"));
     let mut all = |key: &str| -> Vec<Clause> {
         fields.get(key).map(|c| clauses(reader, c, &format!("`{key}`"))).unwrap_or_default()
     };
     let (require, deny_if, ask_if) = (all("require"), all("deny_if"), all("ask_if"));
-    Some(ToolRule {
+    let rule = ToolRule {
         name: name.value,
-        action: fields.get("action").and_then(|c| reader.choice(c, "`action`", ACTIONS)),
+        action: None,
+        hides: None,
         reason: fields.get("reason").and_then(|c| reader.string(c, "`reason`")),
         require,
         deny_if,
@@ -90,5 +129,6 @@ pub(super) fn rule(
             Some(Spot { value, place: c.place.clone() })
         }),
         place: name.place,
-    })
+    };
+    Some((rule, fields.get("action").cloned()))
 }

@@ -58,6 +58,9 @@ pub fn lint(text: &str, tools: Option<&ServerTools>, now_ms: i64) -> Vec<Problem
     for stratum in linter.strata() {
         linter.ended(&stratum, &mut problems);
         linter.names(&stratum, &mut problems);
+        for rule in stratum.body.classes.iter().filter(|rule| !linter.is_over(rule.until.as_ref())) {
+            contradictions::look(rule, &mut problems);
+        }
         for rule in stratum.rules().filter(|rule| !linter.is_over(rule.until.as_ref())) {
             linter.arguments(&stratum, rule, &mut problems);
             contradictions::look(rule, &mut problems);
@@ -118,7 +121,7 @@ impl<'a> Linter<'a> {
     }
 
     fn ended(&self, stratum: &Stratum<'_>, problems: &mut Problems<'_>) {
-        let ends = stratum.rules().flat_map(|rule| {
+        let ends = stratum.rules().chain(&stratum.body.classes).flat_map(|rule| {
             let limits = rule.limits.iter().filter_map(|limit| limit.until.as_ref());
             rule.until.iter().map(|end| (end, "rule")).chain(limits.map(|end| (end, "limit")))
         });

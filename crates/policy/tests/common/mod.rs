@@ -2,6 +2,7 @@
 
 #![expect(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod classes;
 pub(crate) mod disk;
 pub(crate) mod recordings;
 

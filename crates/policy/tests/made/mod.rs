@@ -13,6 +13,15 @@ const CODEGEN: [&str; 5] = [
     r#"{"one_open_session":true,"own_sessions_only":true,"keep_unfinished":true}"#,
     r#"{"one_open_session":false}"#,
 ];
+const CLASSES: [&str; 7] = [
+    r#"{"read":{}}"#,
+    r#"{"read":{"action":"deny"},"execute":{}}"#,
+    r#"{"write":{"action":"hide"}}"#,
+    r#"{"execute":{"action":"ask"},"write":{"deny_if":[{"path":"args.a","op":"eq","value":1}]}}"#,
+    r#"{"write":{"mode":"enforce","record":"keys","limits":[{"counter":"cw","window":"minute","max":3}]}}"#,
+    r#"{"read":{"action":"hide","until":"2026-03-01T18:00:00Z"},"write":{"validate":true}}"#,
+    r#"{"execute":{"until":"2026-03-01T19:00:00Z"},"read":{"require":[{"path":"args.b","op":"exists"}]}}"#,
+];
 const GLOBS: [&str; 6] = ["*", "g*", "?eta", "*a", "G*", "*et*"];
 
 pub(crate) const FIRST_END_MS: i64 = 1_772_388_000_000;
@@ -138,7 +147,7 @@ fn body(counters: [&'static str; 2]) -> impl Strategy<Value = Body> {
         prop::option::weighted(0.15, one_of(&["\"observe\"", "\"enforce\""])),
         prop::option::weighted(0.1, one_of(&["\"keys\"", "\"none\""])),
         prop::option::weighted(0.1, one_of(&["true", "false"])),
-        prop::option::weighted(0.1, Just("{\"read\": {}}".to_owned())),
+        prop::option::weighted(0.3, one_of(&CLASSES)),
         prop::option::weighted(0.25, one_of(&CODEGEN)),
         prop::option::weighted(0.25, one_of(&["\"hide\"", "\"show\""])),
     )

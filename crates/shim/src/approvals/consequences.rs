@@ -45,7 +45,15 @@ impl Consequences {
         let Ok(mut corrected) = classes::read(home) else { return false };
         let said = corrected.remove(server).and_then(|mut tools| tools.remove(tool));
         if let Some(said) = said {
-            return BEARABLE.contains(&said.as_str());
+            // What was said of another definition can make a tool graver, and no milder.
+            let is_of_it =
+                || said.definition.is_none() || definition.as_ref().is_some_and(|(_, text)| said.is_of(text));
+            if !BEARABLE.contains(&said.class.as_str()) {
+                return false;
+            }
+            if is_of_it() {
+                return true;
+            }
         }
         let Some((digest, definition)) = definition else { return false };
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,6 +36,7 @@ impl Fixture {
             Change::Paused(_) => "paused",
             Change::Resumed => "resumed",
             Change::Allowances => "allowances",
+            Change::Classes => "classes",
             Change::Forged(_) => "forged",
             Change::Pins(_) => "pins",
             Change::PinsForgotten => "pins forgotten",

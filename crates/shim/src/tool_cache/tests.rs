@@ -13,7 +13,10 @@ fn shelved(kept: &Arc<Mutex<Vec<ListedTool>>>, differs: impl Fn() + Send + Sync 
         *into.lock().unwrap() = tools;
         true
     });
-    ToolCache::new(ListSink { keep, differs: Arc::new(differs) }, crate::checker::tests::in_process)
+    ToolCache::new(
+        ListSink { keep, learn: Arc::new(|_| {}), differs: Arc::new(differs) },
+        crate::checker::tests::in_process,
+    )
 }
 
 fn page(book: &ToolCache, first: bool, text: &str) -> Option<String> {
@@ -110,7 +113,10 @@ fn a_list_that_comes_again_is_current_without_being_read_again() {
         kept.push(tools.len());
         kept.len() != 2
     });
-    let book = ToolCache::new(ListSink { keep, differs: Arc::new(|| {}) }, crate::checker::tests::in_process);
+    let book = ToolCache::new(
+        ListSink { keep, learn: Arc::new(|_| {}), differs: Arc::new(|| {}) },
+        crate::checker::tests::in_process,
+    );
     let list = |text: &str, read: u64| {
         page(&book, true, text);
         assert!(book.wait_newer(read, LIST_WAIT));

@@ -73,7 +73,7 @@ export const commands = {
 	tools: () => typedError<ToolsView, UiError>(__TAURI_INVOKE("tools")),
 	tool: (server: string, tool: string) => typedError<ToolPage, UiError>(__TAURI_INVOKE("tool", { server, tool })),
 	applyRecommended: (server: string, tool: string) => typedError<Answer, UiError>(__TAURI_INVOKE("apply_recommended", { server, tool })),
-	correctClass: (server: string, tool: string, chosen: RiskClass | null) => typedError<Done, UiError>(__TAURI_INVOKE("correct_class", { server, tool, chosen })),
+	correctClass: (server: string, tool: string, chosen: RiskClass | null) => typedError<Answer, UiError>(__TAURI_INVOKE("correct_class", { server, tool, chosen })),
 	startingPoints: (server: string) => typedError<StartingPoint[], UiError>(__TAURI_INVOKE("starting_points", { server })),
 	servers: () => typedError<ServerView[], UiError>(__TAURI_INVOKE("servers")),
 	/**
@@ -520,6 +520,19 @@ canBeKept: boolean } |
 { kind: "kept" } | 
 /**  Refused by another rule, or by a pause. */
 { kind: "refused"; reason: string };
+
+/**  A class of tools, and what the rules make of those that they do not name. */
+export type ClassRule = {
+	/**  "Destructive". */
+	name: string,
+	/**  None: no rule is about it. */
+	state: ToolState | null,
+	words: string,
+	/**  Tools of the server that are of it, */
+	tools: number,
+	/**  and those of them that this rule decides about. */
+	ruled: number,
+};
 
 export type ClientAct = "protect" | "unprotect" | 
 /**  Write a server of Callgate's own list into the file, by its name. */
@@ -1448,6 +1461,8 @@ export type RuleSource =
 "own" | 
 /**  A pattern that it matches. */
 "pattern" | 
+/**  What it can do. */
+"class" | 
 /**  The rule for all tools. */
 "allTools" | "default";
 
@@ -1514,6 +1529,8 @@ export type RulesView = {
 	observing: boolean,
 	/**  What counts for every tool besides its own rule; none if the text is broken. */
 	forAll: RuleForAll | null,
+	/**  What its rules say of tools by what they can do; empty where they say nothing of it. */
+	classes: ClassRule[],
 	/**  Those that the server listed, those that the policy names, those that were called; patterns first. */
 	tools: ToolRule[],
 	/**  Calls before this time are too many to be counted here; none if all are. */

@@ -11,7 +11,9 @@ use callgate_desk::view::Target;
 use callgate_desk::{PIN_RULE, refused_by_pin};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, read_private};
-use callgate_policy::{AskedIn, Call, Circumstances, Decision, Policy, Verdict, Waived, decide, wait_words};
+use callgate_policy::{
+    AskedIn, Call, Circumstances, Decision, Policy, ToolClass, Verdict, Waived, decide, wait_words,
+};
 use callgate_protocol::json::Raw;
 use callgate_shim::rule_source::guard;
 use serde_json::json;
@@ -68,7 +70,8 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     };
     let asked = (verdict.decision == Decision::Ask)
         .then(|| policy.ask_settings(client, &args.tool, now.wall_ms).asked_in.unwrap_or_default());
-    print_verdict(args, &policy, (&verdict, asked));
+    let class = class_words(args, &policy, &verdict);
+    print_verdict(args, &policy, (&verdict, asked), class.as_ref());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -89,8 +92,36 @@ fn effective(home: &Home, server: &str) -> Policy {
     }
 }
 
+/// What the tool can do and why that is thought, if a rule by class decides.
+fn class_words(args: &ExplainArgs, policy: &Policy, verdict: &Verdict) -> Option<(ToolClass, String)> {
+    let by_class = verdict.rule.split('/').any(|step| step == "classes");
+    if !policy.asks_for_classes() || !by_class {
+        return None;
+    }
+    match policy.known_class(&args.tool) {
+        Some(class) => {
+            let page = act::desk().ok().and_then(|desk| desk.tool(&args.server, &args.tool).ok());
+            let why = match page {
+                Some(page) if page.row.corrected => "you said so".to_owned(),
+                Some(page) => page.reason,
+                None => "its definition says so".to_owned(),
+            };
+            Some((class, why))
+        }
+        None => {
+            let guess = policy.classes().map_or(ToolClass::CAUTIOUS, |classes| classes.guess(&args.tool));
+            Some((guess, "its definition is not known, so this is the cautious guess".to_owned()))
+        }
+    }
+}
+
 /// With where a person would be asked, if one would.
-fn print_verdict(args: &ExplainArgs, policy: &Policy, (verdict, asked): (&Verdict, Option<AskedIn>)) {
+fn print_verdict(
+    args: &ExplainArgs,
+    policy: &Policy,
+    (verdict, asked): (&Verdict, Option<AskedIn>),
+    class: Option<&(ToolClass, String)>,
+) {
     let screen = Screen::new();
     let allowed = verdict.decision.allows();
     if args.json {
@@ -113,6 +144,8 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, (verdict, asked): (&Verdic
             "asked_in": asked.map(AskedIn::word),
             "retry_after_s": verdict.retry_after.map(|wait| wait.as_secs_f64()),
             "policy": policy.version(),
+            "class": class.map(|(class, _)| class.name()),
+            "class_reason": class.map(|(_, why)| why),
             "counters": counters,
         });
         return screen.line(&object.to_string());
@@ -129,6 +162,9 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, (verdict, asked): (&Verdic
         screen::harmless(&args.server)
     ));
     screen.line(&format!("rule    {}", screen::harmless(&verdict.rule)));
+    if let Some((class, why)) = class {
+        screen.line(&format!("class   {class}, because {}", screen::harmless(&lower_first(why))));
+    }
     if verdict.decision == Decision::WouldDeny {
         screen.line("only observed: it passes, and is recorded as what would be denied");
     }
@@ -146,5 +182,15 @@ fn print_verdict(args: &ExplainArgs, policy: &Policy, (verdict, asked): (&Verdic
     }
     if let Some(wait) = verdict.retry_after {
         screen.line(&format!("passes  in {}", wait_words(wait)));
+    }
+}
+
+/// A sentence, to be said after "because".
+fn lower_first(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => String::new(),
     }
 }

@@ -14,7 +14,7 @@ use crate::limit::Scope;
 use crate::problem::Report;
 use crate::window::Window;
 
-pub use read::{Read, Source, read};
+pub use read::{Read, Source, read, read_as, read_class};
 pub use write::{write, write_default};
 
 /// Whose rule it is.

@@ -1,6 +1,7 @@
 //! From a policy to the form of one tool.
 
 use super::{Form, FormAction, FormClause, FormCondition, FormLimit, Whose};
+use crate::class::ToolClass;
 use crate::file::{
     Action, Body, Clause, ClientOverlay, DefaultAction, LimitEntry, LimitKind, PolicyFile, Predicate,
     RateLimit, ToolRule, Unlisted,
@@ -16,6 +17,8 @@ pub enum Source {
     Own,
     /// Under a pattern that it matches.
     Pattern(String),
+    /// Under the class that it is of.
+    Class(ToolClass),
     /// Nowhere: the default counts.
     Default,
     /// Nowhere, and nothing needs to be: an overlay that does not speak of it adds nothing.
@@ -49,22 +52,30 @@ impl Read<'_> {
 
 /// What the policy says for everyone, or what an overlay adds for one client.
 pub fn read<'f>(file: &'f PolicyFile, whose: Whose<'_>) -> Read<'f> {
+    read_as(file, whose, None)
+}
+
+/// The same of a tool that is of this class, if that is known.
+pub fn read_as<'f>(file: &'f PolicyFile, whose: Whose<'_>, class: Option<ToolClass>) -> Read<'f> {
     let nothing = Body::default();
     let (body, base) = match whose.client {
         None => (Some(&file.body), None),
         Some(client) => (overlay(file, client).map(|overlay| &overlay.body), Some(&file.body)),
     };
     let Some(tool) = whose.tool else { return all_tools(body) };
-    let rule = body.and_then(|body| ruling(body, tool));
+    let classed = |body: &'f Body| class.and_then(|class| of_class(body, class));
+    let named = body.and_then(|body| ruling(body, tool));
+    let rule = named.or_else(|| body.and_then(classed));
     let hidden_by = body.and_then(|body| hiding(body, tool));
     let source = match (hidden_by, rule) {
         (Some(pattern), _) if pattern != tool => Source::Pattern(pattern.to_owned()),
         (Some(_), _) => Source::Own,
+        (None, Some(rule)) if named.is_none() => class_source(rule),
         (None, Some(rule)) if rule.name != tool => Source::Pattern(rule.name.clone()),
         (None, Some(_)) => Source::Own,
         (None, None) => match base {
             // What the policy itself lists needs no word of the overlay.
-            Some(base) if ruling(base, tool).is_some() => Source::Nothing,
+            Some(base) if ruling(base, tool).or_else(|| classed(base)).is_some() => Source::Nothing,
             _ => Source::Default,
         },
     };
@@ -79,6 +90,20 @@ pub fn read<'f>(file: &'f PolicyFile, whose: Whose<'_>) -> Read<'f> {
         form.action = FormAction::Hide;
     }
     Read { form, source, rule, hidden_by }
+}
+
+/// What the rule of a class says, for everyone.
+pub fn read_class(file: &PolicyFile, class: ToolClass) -> Option<Read<'_>> {
+    let rule = of_class(&file.body, class)?;
+    Some(Read { form: of_rule(rule), source: Source::Class(class), rule: Some(rule), hidden_by: None })
+}
+
+fn of_class(body: &Body, class: ToolClass) -> Option<&ToolRule> {
+    body.classes.iter().find(|rule| rule.name == class.key())
+}
+
+fn class_source(rule: &ToolRule) -> Source {
+    ToolClass::from_key(&rule.name).map_or(Source::Default, Source::Class)
 }
 
 fn all_tools(body: Option<&Body>) -> Read<'_> {
@@ -170,6 +195,7 @@ fn of_rule(rule: &ToolRule) -> Option<Form> {
         action: match rule.action.as_ref().map(|action| action.value) {
             Some(Action::Deny) => FormAction::Deny,
             Some(Action::Ask) => FormAction::Ask,
+            _ if rule.hides.is_some() => FormAction::Hide,
             Some(Action::Allow) | None => FormAction::Allow,
         },
         reason: rule.reason.clone(),
