@@ -510,17 +510,6 @@ export type ClassCounts = {
 	critical: number,
 };
 
-/**  What would become of a clear of an open session by its own client. */
-export type Clearing = 
-/**  It passes. */
-{ kind: "passes"; 
-/**  `Restriction::KeepRecordings` would refuse it; not where rules are only observed. */
-canBeKept: boolean } | 
-/**  Refused until the session has ended, because recordings are kept. */
-{ kind: "kept" } | 
-/**  Refused by another rule, or by a pause. */
-{ kind: "refused"; reason: string };
-
 /**  A class of tools, and what the rules make of those that they do not name. */
 export type ClassRule = {
 	/**  "Destructive". */
@@ -533,6 +522,17 @@ export type ClassRule = {
 	/**  and those of them that this rule decides about. */
 	ruled: number,
 };
+
+/**  What would become of a clear of an open session by its own client. */
+export type Clearing = 
+/**  It passes. */
+{ kind: "passes"; 
+/**  `Restriction::KeepRecordings` would refuse it; not where rules are only observed. */
+canBeKept: boolean } | 
+/**  Refused until the session has ended, because recordings are kept. */
+{ kind: "kept" } | 
+/**  Refused by another rule, or by a pause. */
+{ kind: "refused"; reason: string };
 
 export type ClientAct = "protect" | "unprotect" | 
 /**  Write a server of Callgate's own list into the file, by its name. */
