@@ -49,7 +49,7 @@ fn a_no_that_races_the_clients_cancellation_leaves_no_card_no_run_and_one_answer
         });
         world.cards(0);
         let state = if denied { State::Denied } else { State::Withdrawn };
-        assert_eq!(world.store().ended(&now(), 1).unwrap()[0].state, state, "{id}");
+        assert_eq!(world.state(&card), state, "{id}");
     }
     world.ping();
     assert!((1..=8).all(|id| world.answers(id) <= 1));
