@@ -68,17 +68,30 @@ export const checks = async () => ({
       assert.match(text(await session.call('write_file', { path: '/tmp/b' })), /only in the project/);
     }),
 
-  'a burst lets the next calls through until it is revoked': (env) =>
-    on(env, {}, async (page, session) => {
-      const call = session.call('write_file', { path: '/tmp/a' });
+  'a burst lets the next calls of the ticked tools through until it is revoked': (env) =>
+    on(env, {}, async (page, session, world) => {
+      const [write, edit] = ['write_file', 'edit_file'];
+      const tools = { [write]: { action: 'ask' }, [edit]: { action: 'ask' }, delete_file: { action: 'ask' } };
+      world.editPolicy('filesystem', JSON.stringify({ version: '1', default: 'allow', tools }));
+      const call = session.call(write, { path: '/tmp/a' });
       await decide(page, 'allow-more');
       await page.getByTestId('allow-burst').click();
+      await page.locator('[data-testid=burst-tool][aria-disabled=false]').first().waitFor();
+      await page.getByTestId('burst').getByText(edit).click();
+      await page.getByTestId('burst-means').getByText(edit).waitFor();
+      await decide(page, 'burst-allow');
       await call;
-      assert.doesNotMatch(text(await session.call('write_file', { path: '/tmp/b' })), /Callgate/);
-      await page.getByTestId('grant').getByText('write_file').waitFor();
+      for (const tool of [write, edit])
+        assert.doesNotMatch(text(await session.call(tool, { path: '/tmp/b' })), /Callgate/);
+      await page.getByTestId('grant').getByText(edit).waitFor();
+      // Not ticked.
+      void session.call('delete_file', { path: '/tmp/b' });
+      await cards(page).getByText('delete_file').first().waitFor();
+      await decide(page, 'deny');
+      await cards(page).first().waitFor({ state: 'detached' });
       await page.getByTestId('revoke').click();
       await page.getByTestId('grant').waitFor({ state: 'detached' });
-      void session.call('write_file', { path: '/tmp/c' });
+      void session.call(write, { path: '/tmp/c' });
       await cards(page).first().waitFor();
     }),
 
@@ -120,6 +133,18 @@ export const checks = async () => ({
         const session = await asked(world);
         void session.call('write_file', { path: '/tmp/a', content: hostile });
         await page.locator('[data-testid=allow-once][aria-disabled=false]').waitFor();
+      },
+    },
+    'approvals with the tools of a burst': {
+      hash: '#/approvals',
+      act: async (page, world) => {
+        const session = await asked(world);
+        world.editPolicy('filesystem', JSON.stringify({ version: '1', default: 'ask' }));
+        void session.call('write_file', { path: '/tmp/a' });
+        await page.locator('[data-testid=allow-more][aria-disabled=false]').click();
+        await page.getByTestId('allow-burst').click();
+        await page.locator('[data-testid=burst-tool][aria-disabled=false]').first().click();
+        await page.locator('[data-testid=burst-allow][aria-disabled=false]').waitFor();
       },
     },
   }),

@@ -204,15 +204,19 @@ it('Enter on the arrow and Enter in its menu say no yes: that takes two keys at 
   arrow.focus();
   // What a browser makes of Enter on a button.
   await fireEvent.click(arrow, { detail: 0 });
-  const entry = await screen.findByTestId('allow-burst');
-  await waitFor(() => expect(document.activeElement).toBe(entry));
+  const entry = await screen.findByTestId('allow-restart');
+  // The first one only opens the list of tools.
+  const first = screen.getByTestId('allow-burst');
+  await waitFor(() => expect(document.activeElement).toBe(first));
+  await fireEvent.keyDown(first, { key: 'ArrowDown' });
+  expect(document.activeElement).toBe(entry);
   await fireEvent.keyDown(entry, { key: 'Enter' });
   await fireEvent.click(entry, { detail: 0 });
   await fireEvent.keyDown(entry, { key: 'Enter', ctrlKey: true, repeat: true });
   expect(verdicts()).toEqual([]);
   expect(toasts()).toContain('press Ctrl and Enter');
   await fireEvent.keyDown(entry, { key: 'Enter', ctrlKey: true });
-  await waitFor(() => expect(verdicts()).toEqual([{ kind: 'burst' }]));
+  await waitFor(() => expect(verdicts()).toEqual([{ kind: 'untilRestart' }]));
 });
 
 it('long arguments can be allowed once their end was on the screen, or all of them are', async () => {

@@ -76,3 +76,15 @@ export function once({ asked }: ApprovalView): string {
   const equal = asked > 1 ? ` Of ${asked} equal calls it is one.` : '';
   return `Allow once lets exactly this call through: now, or when it comes again within 10 minutes.${equal}`;
 }
+
+/** What a yes to a burst reaches, as the gate counts it; `most` can be ticked, and `few` are seen at a glance. */
+export const burst = {
+  most: 50,
+  few: 8,
+  hint: '20 calls, until idle for a minute',
+  reach: '20 calls in all, until nothing comes for a minute, for at most 30 minutes',
+} as const;
+
+/** What else a yes can be for. */
+export const further = ({ inConversation }: ApprovalView): string =>
+  `More reaches further: this burst, ${inConversation ? 'this conversation' : 'until the client restarts'}, or by a rule.`;
