@@ -28,7 +28,9 @@ async function lane() {
       console.log(`ok    ${name} (${Date.now() - began} ms)`);
     } catch (error) {
       failed += 1;
-      console.log(`FAIL  ${name} (${Date.now() - began} ms)\n      ${String(error?.stack ?? error).replaceAll('\n', '\n      ')}`);
+      console.log(
+        `FAIL  ${name} (${Date.now() - began} ms)\n      ${String(error?.stack ?? error).replaceAll('\n', '\n      ')}`,
+      );
     }
   }
 }
