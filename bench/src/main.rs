@@ -20,7 +20,7 @@ use callgate_bench::measure::{
     Effort, Turn, What, calls, cold_start, crowd, disk, edits, held, lists, memory, payload, pipelined,
     review, sizes, soak, twenty, window,
 };
-use callgate_bench::peer::{Peer, Place, Programs};
+use callgate_bench::peer::{Peer, Programs, Workspace};
 use callgate_bench::stats::median;
 
 /// How often each measure's turn comes within a round. Short turns, so that a burst of other load does not fall
@@ -154,7 +154,7 @@ fn run() -> Result<bool> {
 
 /// One gate for a long time, and nothing else.
 fn soak(programs: &Programs, options: &Options, lasts: Duration) -> Result<bool> {
-    let place = Place::new(programs, &options.work.join("soak"))?;
+    let place = Workspace::new(programs, &options.work.join("soak"))?;
     let found = soak::measure(&place, lasts).with_context(|| said(&place))?;
     let rows = soak::rows(&found, lasts);
     let kept = close(&rows, &table(&rows), options.out.as_deref())?;
@@ -247,7 +247,7 @@ fn close(rows: &[Row], text: &str, out: Option<&Path>) -> Result<bool> {
 }
 
 fn run_rounds(programs: &Programs, options: &Options) -> Result<Vec<Turn>> {
-    type Measure = fn(&Place, Peer, Effort, &mut Turn) -> Result<()>;
+    type Measure = fn(&Workspace, Peer, Effort, &mut Turn) -> Result<()>;
     let measures: [(&str, Measure); 7] = [
         ("small calls", calls::measure),
         ("64 in flight", pipelined::measure),
@@ -263,7 +263,7 @@ fn run_rounds(programs: &Programs, options: &Options) -> Result<Vec<Turn>> {
     }
     let mut turns = Vec::new();
     for number in 0..options.rounds {
-        let place = Place::new(programs, &options.work.join(format!("round-{number}")))?;
+        let place = Workspace::new(programs, &options.work.join(format!("round-{number}")))?;
         let mut recorded = 0;
         for (name, measure) in measures.into_iter().filter(|(name, _)| options.wants(name)) {
             eprintln!("round {} of {}: {name}", number + 1, options.rounds);
@@ -303,7 +303,7 @@ fn calls_of(measure: &str, effort: Effort) -> usize {
 }
 
 /// A gate that forgets calls is fast and worthless: every call of the round must be in the history.
-fn check_record(place: &Place, expected: usize) -> Result<()> {
+fn check_record(place: &Workspace, expected: usize) -> Result<()> {
     let log = place.run_callgate(&["log", "--json", "--server", "bench", "--limit", "100000000"])?;
     let lines = memchr::memchr_iter(b'\n', &log).count();
     if lines != expected {
@@ -312,7 +312,7 @@ fn check_record(place: &Place, expected: usize) -> Result<()> {
     Ok(())
 }
 
-fn said(place: &Place) -> String {
+fn said(place: &Workspace) -> String {
     let text = fs::read_to_string(place.stderr()).unwrap_or_default();
     let tail: Vec<&str> = text.lines().rev().take(10).collect();
     format!("last words on stderr: {}", tail.into_iter().rev().collect::<Vec<_>>().join("\n"))
@@ -369,7 +369,7 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut on_disk, mut waiting) = (Vec::new(), Vec::new());
     for number in 0..tries {
-        let place = Place::new(programs, &options.work.join(format!("promises-{number}")))?;
+        let place = Workspace::new(programs, &options.work.join(format!("promises-{number}")))?;
         let begins = |measure: &str| {
             let wanted = options.wants(measure);
             if wanted {
@@ -393,7 +393,7 @@ fn promises(programs: &Programs, options: &Options) -> Result<Vec<Row>> {
             edited.push(edits::measure(&place).context("edits").with_context(|| said(&place))?);
         }
         if begins("disk") {
-            let place = Place::new(programs, &options.work.join(format!("disk-{number}")))?;
+            let place = Workspace::new(programs, &options.work.join(format!("disk-{number}")))?;
             on_disk
                 .push(disk::measure(&place, options.effort).context("disk").with_context(|| said(&place))?);
             fs::remove_dir_all(options.work.join(format!("disk-{number}"))).ok();

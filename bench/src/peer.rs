@@ -69,19 +69,19 @@ impl Programs {
 
 /// A fresh `CALLGATE_HOME` and the programs: all that a measure needs.
 #[derive(Debug)]
-pub struct Place {
+pub struct Workspace {
     pub programs: Programs,
     folder: PathBuf,
 }
 
-impl Place {
+impl Workspace {
     /// Makes the folder anew and, where Callgate takes part, a home with the policies in it.
-    pub fn new(programs: &Programs, folder: &Path) -> Result<Place> {
+    pub fn new(programs: &Programs, folder: &Path) -> Result<Workspace> {
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
         }
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let place = Place { programs: programs.clone(), folder: folder.to_owned() };
+        let place = Workspace { programs: programs.clone(), folder: folder.to_owned() };
         if place.programs.callgate.is_some() {
             place.prepare_home()?;
         }

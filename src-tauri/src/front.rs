@@ -338,7 +338,7 @@ fn remember(window: &WebviewWindow, told_of_tray: bool) {
     let maximized = window.is_maximized().unwrap_or(false);
     let home: &Home = &window.state::<AppState>().desk.home().clone();
     let (width, height) = (size.width, size.height);
-    let kept = place::Kept { x: at.x, y: at.y, width, height, maximized, told_of_tray };
+    let kept = place::WindowPlacement { x: at.x, y: at.y, width, height, maximized, told_of_tray };
     place::write(home, &kept);
 }
 

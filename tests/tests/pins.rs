@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use callgate_controls::allowance::{self, What};
+use callgate_controls::allowance::{self, AllowanceScope};
 use callgate_controls::pin::{self, PinKind};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
@@ -311,7 +311,7 @@ fn what_is_given_up_is_learned_again_in_the_same_session() {
     world.session.line_with("list_changed").unwrap();
     world.list();
     world.pinned("an equal list is learned again", |pins| !pins.is_open() && pins.tools.contains_key("safe"));
-    assert!(pin::accepted(&world.home, SERVER).of(PinKind::Tool).is_some());
+    assert!(pin::accepted(&world.home, SERVER).by_kind(PinKind::Tool).is_some());
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn what_was_allowed_for_a_while_before_a_change_does_not_let_it_pass() {
     let policy = r#"{ "version": "1", "default": "allow", "pin": "enforce", "tools": { "safe": { "action": "deny" } } }"#;
     let mut world = World::new(policy, &lists(&[&[SAFE], &[POISONED]]));
     let (now, quarter) = (SystemClock::default().now(), Duration::from_secs(900));
-    allowance::grant(&world.home, &now, SERVER, What::Tool("safe".to_owned()), quarter).unwrap();
+    allowance::grant(&world.home, &now, SERVER, AllowanceScope::Tool("safe".to_owned()), quarter).unwrap();
     world.list();
     world.learned();
     assert!(world.call("safe").contains("safe ran"));

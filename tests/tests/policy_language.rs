@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use callgate_controls::allowance::{self, What};
+use callgate_controls::allowance::{self, AllowanceScope};
 use callgate_controls::pause;
 use callgate_history::History;
 use callgate_home::Home;
@@ -302,7 +302,8 @@ fn what_is_allowed_for_a_while_passes_until_it_is_taken_back() {
     let minutes = Duration::from_secs(900);
     let now = || SystemClock::default().now();
     for tool in ["danger", "hidden_one"] {
-        allowance::grant(&home(&bench), &now(), SERVER, What::Tool(tool.to_owned()), minutes).unwrap();
+        allowance::grant(&home(&bench), &now(), SERVER, AllowanceScope::Tool(tool.to_owned()), minutes)
+            .unwrap();
     }
     assert_eq!(call(&mut session, 3, "danger", "{}"), "ran");
     session.line_with("notifications/tools/list_changed").unwrap();
@@ -328,7 +329,7 @@ fn what_is_only_watched_by_an_allowance_is_on_record_under_its_name() {
     let bench = Bench::new(&policy).unwrap();
     let mut session = bench.session("", &[]).unwrap();
     let (now, minutes) = (SystemClock::default().now(), Duration::from_secs(900));
-    let granted = allowance::grant(&home(&bench), &now, SERVER, What::Observe, minutes).unwrap();
+    let granted = allowance::grant(&home(&bench), &now, SERVER, AllowanceScope::Observe, minutes).unwrap();
     for (id, tool) in [(1, "danger"), (2, "slow"), (3, "slow"), (4, "safe")] {
         assert_eq!(call(&mut session, id, tool, "{}"), "ran");
     }
@@ -345,7 +346,7 @@ fn a_pattern_that_is_allowed_for_a_while_lets_its_tools_in_and_no_others() {
     let (home, now) = (home(&bench), SystemClock::default().now());
     let grant = |what: &str| {
         let lasts = Duration::from_secs(900);
-        allowance::grant(&home, &now, SERVER, What::Tool(what.to_owned()), lasts).unwrap();
+        allowance::grant(&home, &now, SERVER, AllowanceScope::Tool(what.to_owned()), lasts).unwrap();
     };
     let mut session = bench.session("", &[]).unwrap();
     grant("hidden_*");
@@ -360,7 +361,7 @@ fn an_allowance_that_nobody_granted_is_an_event() {
     let bench = Bench::new(DENY_DANGER).unwrap();
     let (home, now) = (home(&bench), SystemClock::default().now());
     let granted = |what| allowance::grant(&home, &now, SERVER, what, Duration::from_secs(900)).unwrap();
-    granted(What::Tool("hidden_one".to_owned()));
+    granted(AllowanceScope::Tool("hidden_one".to_owned()));
     let text = std::fs::read_to_string(home.allowances()).unwrap();
     let events = || {
         catch_up(&home, &SystemClock::default()).unwrap();
@@ -407,13 +408,13 @@ fn what_one_client_is_allowed_stays_refused_to_another() {
     let now = || SystemClock::default().now();
     let grant = |what| allowance::grant_to(&home, &now(), (SERVER, Some("cursor")), what, minutes).unwrap();
     for tool in ["danger", "hidden_one"] {
-        grant(What::Tool(tool.to_owned()));
+        grant(AllowanceScope::Tool(tool.to_owned()));
     }
     assert_eq!(call(&mut cursor, 3, "danger", "{}"), "ran");
     assert!(listed(&mut cursor, 4).contains("hidden_one"));
     assert!(refused(&mut other, 3), "the same call of another client");
     assert!(!listed(&mut other, 4).contains("hidden_one"));
-    grant(What::Observe);
+    grant(AllowanceScope::Observe);
     assert_eq!(call(&mut cursor, 5, "danger", r#"{"a":1}"#), "ran");
     assert!(refused(&mut other, 5), "only watched is the one client");
 
@@ -425,7 +426,7 @@ fn what_one_client_is_allowed_stays_refused_to_another() {
     let id = id.split("(call ").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     catch_up(&home, &SystemClock::default()).unwrap();
     let digest = History::open_reader(&home).unwrap().call(&id).unwrap().unwrap().digest.unwrap();
-    grant(What::Call { tool: "danger".to_owned(), digest, call: id });
+    grant(AllowanceScope::Call { tool: "danger".to_owned(), digest, call: id });
     assert!(refused(&mut other, 7));
     assert_eq!(call(&mut cursor, 7, "danger", "{}"), "ran");
     assert!(refused(&mut cursor, 8), "once is once");
@@ -438,7 +439,7 @@ fn an_allowance_that_is_over_or_of_another_server_allows_nothing() {
     let mut past = SystemClock::default().now();
     past.wall_ms -= 3_600_000;
     past.uptime_ms = past.uptime_ms.saturating_sub(3_600_000);
-    let danger = || What::Tool("danger".to_owned());
+    let danger = || AllowanceScope::Tool("danger".to_owned());
     allowance::grant(&home(&bench), &past, SERVER, danger(), Duration::from_secs(60)).unwrap();
     let now = SystemClock::default().now();
     allowance::grant(&home(&bench), &now, "another", danger(), Duration::from_secs(60)).unwrap();
@@ -459,7 +460,8 @@ fn one_call_is_allowed_once_however_its_arguments_are_spelled() {
         catch_up(&home, &SystemClock::default()).unwrap();
         History::open_reader(&home).unwrap().call(&id.parse().unwrap()).unwrap().unwrap().digest.unwrap()
     };
-    let what = What::Call { tool: "danger".to_owned(), digest: digest(), call: id.parse().unwrap() };
+    let what =
+        AllowanceScope::Call { tool: "danger".to_owned(), digest: digest(), call: id.parse().unwrap() };
     let now = SystemClock::default().now();
     allowance::grant(&home, &now, SERVER, what, Duration::from_secs(600)).unwrap();
     assert!(call(&mut session, 2, "danger", r#"{"a":2,"b":"x"}"#).contains("denied"), "another call");
@@ -477,7 +479,7 @@ fn a_server_that_is_observed_for_a_while_refuses_nothing() {
     let bench = Bench::new(DENY_DANGER).unwrap();
     let mut session = bench.session("", &[]).unwrap();
     let now = SystemClock::default().now();
-    allowance::grant(&home(&bench), &now, SERVER, What::Observe, Duration::from_secs(60)).unwrap();
+    allowance::grant(&home(&bench), &now, SERVER, AllowanceScope::Observe, Duration::from_secs(60)).unwrap();
     assert_eq!(call(&mut session, 1, "danger", "{}"), "ran");
     assert!(bench.callgate(["observe", SERVER, "--off"]).unwrap().output().unwrap().status.success());
     assert!(call(&mut session, 2, "danger", "{}").contains("denied"));

@@ -4,10 +4,10 @@ use anyhow::Result;
 
 use super::{Effort, Turn, What, micros};
 use crate::message::{SMALL_TOOL, Template};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::stats::Sample;
 
-pub fn measure(place: &Place, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
+pub fn measure(place: &Workspace, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
     let mut session = place.open(peer)?;
     let mut call = Template::small_call(SMALL_TOOL);
     for _ in 0..effort.calls / 20 {

@@ -6,11 +6,11 @@ use anyhow::Result;
 
 use super::{Effort, Turn, What, micros};
 use crate::message::Template;
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::policy::TOOLS;
 use crate::stats::Sample;
 
-pub fn measure(place: &Place, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
+pub fn measure(place: &Workspace, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
     let times = (0..effort.starts)
         .map(|_| {
             let start = Instant::now();

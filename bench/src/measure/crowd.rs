@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::micros;
 use crate::message::{Answer, SMALL_TOOL, Template};
-use crate::peer::Place;
+use crate::peer::Workspace;
 use crate::policy;
 use crate::stats::Sample;
 
@@ -25,7 +25,7 @@ pub struct Figures {
     pub p99_ms: f64,
 }
 
-pub fn measure(place: &Place) -> Result<Figures> {
+pub fn measure(place: &Workspace) -> Result<Figures> {
     place.write_policy("crowd", &policy::crowd(LIMIT))?;
     let passed: Vec<Duration> = thread::scope(|scope| {
         let gates: Vec<_> = (0..GATES).map(|_| scope.spawn(|| gate(place))).collect();
@@ -41,7 +41,7 @@ pub fn measure(place: &Place) -> Result<Figures> {
 }
 
 /// One client's calls; gives the times of those that passed.
-fn gate(place: &Place) -> Result<Vec<Duration>> {
+fn gate(place: &Workspace) -> Result<Vec<Duration>> {
     let mut session = place.gate("crowd", policy::TOOLS)?;
     session.initialize().context("one of ten gates did not answer initialize")?;
     let mut call = Template::small_call(SMALL_TOOL);

@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow};
 
 use super::{Effort, micros, pipelined};
 use crate::message::{Answer, SMALL_TOOL, Template};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::policy::tool_name;
 
 /// Sessions one after another that make the calls of a month.
@@ -37,7 +37,7 @@ pub struct Figures {
 }
 
 /// Leaves a home with a low ceiling behind.
-pub fn measure(place: &Place, effort: Effort) -> Result<Figures> {
+pub fn measure(place: &Workspace, effort: Effort) -> Result<Figures> {
     let before = bytes(&place.home());
     let mut log = 0;
     let calls = effort.calls * SESSIONS / 10;
@@ -64,7 +64,7 @@ pub fn measure(place: &Place, effort: Effort) -> Result<Figures> {
 }
 
 /// Twenty gates write as fast as they can: the most that the home takes, the slowest block, and how a gate's memory grows.
-fn at_full_rate(place: &Place, effort: Effort) -> Result<(u64, Block, f64)> {
+fn at_full_rate(place: &Workspace, effort: Effort) -> Result<(u64, Block, f64)> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         let writers: Vec<_> = (0..GATES)
@@ -95,7 +95,7 @@ fn at_full_rate(place: &Place, effort: Effort) -> Result<(u64, Block, f64)> {
 }
 
 /// One client's calls; gives what the gate's memory grew by in the second half of them, in megabytes.
-fn write(place: &Place, calls: usize) -> Result<f64> {
+fn write(place: &Workspace, calls: usize) -> Result<f64> {
     let mut session = place.open(Peer::Callgate)?;
     pipelined::run(&mut session, calls / 2)?;
     let half = place.tree(&session)?.memory()?.now;
@@ -115,7 +115,7 @@ pub struct Block {
 }
 
 /// The slowest of some blocks.
-fn block(place: &Place) -> Result<Block> {
+fn block(place: &Workspace) -> Result<Block> {
     let mut slowest = Block::default();
     let mut session = place.open(Peer::Callgate)?;
     // As every agent does before its first call.

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::micros;
 use crate::message::{Answer, Template};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::policy::tool_name;
 
 const TRIES: usize = 5;
@@ -21,7 +21,7 @@ pub struct Figures {
 }
 
 /// Leaves the home paused: the last measure of a place.
-pub fn measure(place: &Place) -> Result<Figures> {
+pub fn measure(place: &Workspace) -> Result<Figures> {
     let mut session = place.open(Peer::Callgate)?;
     let mut obeyed = 0;
     let mut slowest = Duration::ZERO;

@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use memchr::memmem;
 
 use crate::message::{SMALL_TOOL, Template};
-use crate::peer::Place;
+use crate::peer::Workspace;
 use crate::policy;
 
 /// As many different questions as one session may have open, each asked so often.
@@ -36,7 +36,7 @@ impl Drop for Person {
     }
 }
 
-pub fn measure(place: &Place) -> Result<Figures> {
+pub fn measure(place: &Workspace) -> Result<Figures> {
     place.write_policy("held", &policy::asking("4m"))?;
     let mut follow = place.callgate()?;
     follow.args(["approvals", "--follow", "--json"]).stdin(Stdio::null()).stdout(Stdio::null());

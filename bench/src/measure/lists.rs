@@ -5,12 +5,12 @@ use anyhow::Result;
 
 use super::{Effort, Turn, What, micros};
 use crate::message::Template;
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::policy::TOOLS;
 use crate::session::Session;
 use crate::stats::Sample;
 
-pub fn measure(place: &Place, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
+pub fn measure(place: &Workspace, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
     for (what, tools) in [(What::ListOf91, TOOLS), (What::ListOf1000, 1_000)] {
         turn.add(what, peer, median(place.start(peer, tools)?, effort)?);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use crate::message::Template;
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 
 const MIB: usize = 1 << 20;
 const LONG_LINE: usize = 50 * MIB;
@@ -21,7 +21,7 @@ pub struct Figures {
     pub given_back: f64,
 }
 
-pub fn measure(place: &Place) -> Result<Figures> {
+pub fn measure(place: &Workspace) -> Result<Figures> {
     let session = place.open(Peer::Callgate)?;
     let tree = place.tree(&session)?;
     tree.cpu_when_quiet()?;
@@ -49,7 +49,7 @@ pub fn measure(place: &Place) -> Result<Figures> {
 }
 
 /// The peak that one long line causes, in lengths of it, and the megabytes that stay afterwards.
-fn long_line(place: &Place, mut call: Template) -> Result<(f64, f64)> {
+fn long_line(place: &Workspace, mut call: Template) -> Result<(f64, f64)> {
     let mut session = place.open(Peer::Callgate)?;
     let tree = place.tree(&session)?;
     session.call(&mut call)?;

@@ -6,12 +6,12 @@ use anyhow::{Context, Result, ensure};
 
 use super::{Effort, Turn, What};
 use crate::message::{Answer, SMALL_TOOL, Template, read_answer};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::session::Session;
 
 const IN_FLIGHT: usize = 64;
 
-pub fn measure(place: &Place, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
+pub fn measure(place: &Workspace, peer: Peer, effort: Effort, turn: &mut Turn) -> Result<()> {
     let mut session = place.open(peer)?;
     let total = effort.pipelined;
     let start = Instant::now();

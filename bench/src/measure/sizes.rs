@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::message::{Answer, SMALL_TOOL, Template};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 
 const LARGEST: usize = 64 << 20;
 const TOO_LARGE: usize = LARGEST + 1024;
@@ -15,7 +15,7 @@ pub struct Figures {
     pub larger_refused_and_alive: f64,
 }
 
-pub fn measure(place: &Place) -> Result<Figures> {
+pub fn measure(place: &Workspace) -> Result<Figures> {
     let mut largest = 0;
     let mut larger = 0;
     for make in [Template::arguments_of as fn(usize) -> Template, Template::ask_for] {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::{disk, pipelined};
 use crate::budget::{Bound, Row, Unit};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 
 /// Calls between two looks at the memory.
 const STRIDE: usize = 20_000;
@@ -31,7 +31,7 @@ pub struct Figures {
     pub ceiling: f64,
 }
 
-pub fn measure(place: &Place, lasts: Duration) -> Result<Figures> {
+pub fn measure(place: &Workspace, lasts: Duration) -> Result<Figures> {
     fs::write(place.home().join("settings.json"), format!("{{\"history\":{{\"megabytes\":{MEGABYTES}}}}}"))?;
     place.write_policy("bench", POLICY)?;
     let mut session = place.open(Peer::Callgate)?;

@@ -7,13 +7,13 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 
 use super::{Effort, Turn, What, micros};
-use crate::peer::{Peer, Place};
+use crate::peer::{Peer, Workspace};
 use crate::policy::TOOLS;
 use crate::session::Session;
 
 const SERVERS: usize = 20;
 
-pub fn measure(place: &Place, peer: Peer, _effort: Effort, turn: &mut Turn) -> Result<()> {
+pub fn measure(place: &Workspace, peer: Peer, _effort: Effort, turn: &mut Turn) -> Result<()> {
     let start = Instant::now();
     let sessions: Vec<Session> = thread::scope(|scope| {
         let open = || {

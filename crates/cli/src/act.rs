@@ -26,7 +26,7 @@ pub(crate) fn desk() -> anyhow::Result<Desk> {
 }
 
 /// An act as it was typed.
-pub(crate) struct Act<'a> {
+pub(crate) struct TypedAct<'a> {
     pub(crate) verb: &'static str,
     pub(crate) server: &'a str,
     pub(crate) tool: Option<&'a str>,
@@ -37,7 +37,7 @@ pub(crate) struct Act<'a> {
     pub(crate) whom: &'a WhomArgs,
 }
 
-impl Act<'_> {
+impl TypedAct<'_> {
     /// Restricts, at every server that is meant.
     pub(crate) fn restrict(&self, make: impl Fn(Target) -> Restriction) -> anyhow::Result<ExitCode> {
         self.restrict_known(Purpose::Restrict, make)

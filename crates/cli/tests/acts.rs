@@ -9,8 +9,8 @@ use std::fs;
 use std::sync::Arc;
 
 use callgate_clients::System;
-use callgate_controls::allowance::{self, What};
-use callgate_controls::control::Wish;
+use callgate_controls::allowance::{self, AllowanceScope};
+use callgate_controls::control::ServerCommand;
 use callgate_desk::Desk;
 use callgate_desk::tray::{Step, TrayAct};
 use callgate_desk::view::{Answer, Done, Loosening, Restriction, Target};
@@ -30,7 +30,7 @@ struct Left {
     policy: Option<String>,
     changes: Vec<String>,
     events: Vec<(String, Option<String>, String)>,
-    allowances: Vec<(String, Option<String>, What, i64)>,
+    allowances: Vec<(String, Option<String>, AllowanceScope, i64)>,
     paused: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl Place {
         let granted = allowance::read(&self.home).all.into_iter().map(|one| {
             let what = match one.what {
                 // Which call, is another one in each home.
-                What::Call { tool, .. } => What::Tool(tool),
+                AllowanceScope::Call { tool, .. } => AllowanceScope::Tool(tool),
                 other => other,
             };
             (one.server, one.client, what, one.ends_ms - one.granted.wall_ms)
@@ -397,7 +397,9 @@ fn the_same_act_leaves_the_same_whoever_made_it() {
 #[test]
 fn what_is_asked_of_servers_and_calls_is_answered_in_the_same_words() {
     let place = Place::new();
-    for (command, wish) in [("stop", Wish::Stop), ("start", Wish::Start), ("restart", Wish::Restart)] {
+    for (command, wish) in
+        [("stop", ServerCommand::Stop), ("start", ServerCommand::Start), ("restart", ServerCommand::Restart)]
+    {
         let told = place.desk.ask_server(SERVER, None, wish).unwrap_err().to_string();
         let said = place.callgate.fail(&[command, SERVER]);
         assert!(said.contains(&told), "{command}: {told:?} is not in {said:?}");

@@ -8,10 +8,10 @@ use crate::backup::{Backup, Backups};
 use crate::discover::{Found, known};
 use crate::entry::Local;
 use crate::file::{self, FileError, replace};
-use crate::ledger::{Held, Key, Ledger, LedgerError, Row, hold};
-use crate::names::{Names, identity};
-use crate::placed::Placed;
-use crate::plan::{Act, Plan, PlanError, plan};
+use crate::ledger::{Held, Ledger, LedgerError, LedgerKey, LedgerRow, hold};
+use crate::names::{NameRegistry, identity};
+use crate::placement::Placed;
+use crate::plan::{Plan, PlanError, PlannedAct, plan};
 use crate::queue::{self, QueueError, Queued, Todo};
 use crate::survey::{Entry, State, Surveyed, look};
 use crate::table;
@@ -48,16 +48,16 @@ impl ChangeError {
 pub fn carry_out(
     home: &Path,
     found: &Found,
-    act: Act<'_>,
+    act: PlannedAct<'_>,
     chosen: &dyn Fn(&Entry) -> bool,
-    names: &mut Names,
+    names: &mut NameRegistry,
     now_ms: i64,
 ) -> Result<Plan, ChangeError> {
     let note = match act {
-        Act::Protect { .. } => Note::Put,
-        Act::Unprotect => Note::LeaveOpen,
-        Act::Place { .. } => Note::PutPlaced,
-        Act::Remove => Note::Forget,
+        PlannedAct::Protect { .. } => Note::Put,
+        PlannedAct::Unprotect => Note::LeaveOpen,
+        PlannedAct::Place { .. } => Note::PutPlaced,
+        PlannedAct::Remove => Note::Forget,
     };
     write(Noted::hold(home, note)?, (home, found), act, chosen, names, now_ms)
 }
@@ -68,22 +68,22 @@ pub fn repair(
     home: &Path,
     found: &Found,
     binary: &str,
-    keys: &[Key],
-    names: &mut Names,
+    keys: &[LedgerKey],
+    names: &mut NameRegistry,
     now_ms: i64,
 ) -> Result<Plan, ChangeError> {
     let noted = Noted::hold(home, Note::PutAgain)?;
     let ours: Vec<_> = keys.iter().filter(|key| noted.ledger().row(key).is_some()).collect();
     let lost = |entry: &Entry| ours.contains(&&entry.key);
-    write(noted, (home, found), Act::Protect { binary }, &lost, names, now_ms)
+    write(noted, (home, found), PlannedAct::Protect { binary }, &lost, names, now_ms)
 }
 
 fn write(
     mut noted: Noted,
     (home, found): (&Path, &Found),
-    act: Act<'_>,
+    act: PlannedAct<'_>,
     chosen: &dyn Fn(&Entry) -> bool,
-    names: &mut Names,
+    names: &mut NameRegistry,
     now_ms: i64,
 ) -> Result<Plan, ChangeError> {
     let mut tries = 1;
@@ -122,10 +122,10 @@ fn write(
 
 /// Older wishes for what was chosen, and for what was edited. A refused entry keeps what waits for it.
 fn no_longer_waits(home: &Path, plan: &Plan, chosen: &dyn Fn(&Entry) -> bool) -> Result<(), ChangeError> {
-    let refused = |key: &Key| plan.refused.iter().any(|refused| refused.key == *key);
+    let refused = |key: &LedgerKey| plan.refused.iter().any(|refused| refused.key == *key);
     let meant = plan.contents.entries.iter().filter(|entry| chosen(entry)).map(|entry| &entry.key);
     let edited = plan.edits.iter().map(|edit| &edit.key);
-    let keys: Vec<&Key> = meant.filter(|key| !refused(key)).chain(edited).collect();
+    let keys: Vec<&LedgerKey> = meant.filter(|key| !refused(key)).chain(edited).collect();
     // A copy that waits to be put back is a wish for every entry of its file.
     let puts_back = |queued: &Queued| {
         matches!(queued.todo, Todo::Restore { .. }) && keys.iter().any(|key| key.file() == queued.key)
@@ -195,7 +195,7 @@ impl Noted {
             // What a gate may have loaded into it is for a person to accept.
             let known = held.ledger.row(&edited.key).filter(|_| self.note == Note::PutAgain);
             let loads = known.map_or_else(|| Some(edited.loads.clone()), |row| row.loads.clone());
-            let row = Row {
+            let row = LedgerRow {
                 key: edited.key.clone(),
                 server: edited.server.clone(),
                 original: edited.original.clone(),

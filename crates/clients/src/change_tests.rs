@@ -6,7 +6,7 @@ use super::*;
 use crate::ledger;
 use crate::table::client;
 
-const GATE: Act<'static> = Act::Protect { binary: "/home/ada/.callgate/bin/callgate" };
+const GATE: PlannedAct<'static> = PlannedAct::Protect { binary: "/home/ada/.callgate/bin/callgate" };
 
 /// Cursor's file with one server, and a home beside it.
 struct Place {
@@ -29,9 +29,14 @@ impl Place {
     }
 
     /// As `write` does it, with this for the write itself.
-    fn change(&self, act: Act<'_>, note: Note, written: Result<(), FileError>) -> Result<(), ChangeError> {
+    fn change(
+        &self,
+        act: PlannedAct<'_>,
+        note: Note,
+        written: Result<(), FileError>,
+    ) -> Result<(), ChangeError> {
         let mut noted = Noted::hold(&self.home(), note).unwrap();
-        let plan = plan(&self.found(), act, &|_| true, &mut Names::default(), noted.ledger()).unwrap();
+        let plan = plan(&self.found(), act, &|_| true, &mut NameRegistry::default(), noted.ledger()).unwrap();
         assert_eq!(plan.edits.len(), 1);
         noted.before(&plan, 1).unwrap();
         noted.close(&plan, written, 1)
@@ -63,12 +68,12 @@ fn a_write_that_fails_late_keeps_its_row_and_one_that_fails_before_does_not() {
 #[test]
 fn a_gate_that_may_still_be_there_keeps_its_row() {
     let place = Place::new();
-    carry_out(&place.home(), &place.found(), GATE, &|_| true, &mut Names::default(), 1).unwrap();
+    carry_out(&place.home(), &place.found(), GATE, &|_| true, &mut NameRegistry::default(), 1).unwrap();
     for error in [FileError::Overwritten, FileError::Locked] {
-        place.change(Act::Unprotect, Note::LeaveOpen, Err(error)).unwrap_err();
+        place.change(PlannedAct::Unprotect, Note::LeaveOpen, Err(error)).unwrap_err();
         assert_eq!(place.rows(), 1);
         assert_eq!(ledger::read(&place.home()).unwrap().left_open, []);
     }
-    place.change(Act::Unprotect, Note::LeaveOpen, Ok(())).unwrap();
+    place.change(PlannedAct::Unprotect, Note::LeaveOpen, Ok(())).unwrap();
     assert_eq!(place.rows(), 0);
 }

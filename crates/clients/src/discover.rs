@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::ledger::Key;
+use crate::ledger::LedgerKey;
 use crate::plan::place_for_new;
 use crate::system::System;
-use crate::table::{Client, Place, Scope, Sure, clients};
+use crate::table::{Client, ConfigLocation, ConfigScope, Sure, clients};
 
 /// A file of a client that exists.
 #[derive(Clone, Debug)]
@@ -16,25 +16,30 @@ pub struct Found {
     pub client: &'static Client,
     pub path: PathBuf,
     /// The rows that it answers to: Claude Code keeps two kinds of servers in one file.
-    pub places: Vec<&'static Place>,
+    pub places: Vec<&'static ConfigLocation>,
     /// The client reads this file in its stead.
     pub shadowed_by: Option<PathBuf>,
 }
 
 impl Found {
     /// The entry of this name, of a project where the file has several.
-    pub fn key(&self, project: Option<String>, name: &str) -> Key {
-        Key { client: self.client.id.to_owned(), path: self.path.clone(), project, name: name.to_owned() }
+    pub fn key(&self, project: Option<String>, name: &str) -> LedgerKey {
+        LedgerKey {
+            client: self.client.id.to_owned(),
+            path: self.path.clone(),
+            project,
+            name: name.to_owned(),
+        }
     }
 
     /// An administrator's file, or one in a sandbox: shown, never edited.
     pub fn managed(&self) -> bool {
-        self.places.iter().all(|place| matches!(place.scope, Scope::Managed | Scope::Sandboxed))
+        self.places.iter().all(|place| matches!(place.scope, ConfigScope::Managed | ConfigScope::Sandboxed))
     }
 
     /// Of a client in a sandbox.
     pub(crate) fn sandboxed(&self) -> bool {
-        self.places.iter().all(|place| place.scope == Scope::Sandboxed)
+        self.places.iter().all(|place| place.scope == ConfigScope::Sandboxed)
     }
 }
 
@@ -63,13 +68,14 @@ pub fn discover(system: &System, client: &'static Client, projects: &[PathBuf]) 
 pub fn file_for_new(system: &System, client: &'static Client) -> Option<Found> {
     let mut there: Vec<Found> = discover(system, client, &[]);
     there.retain(|found| found.shadowed_by.is_none() && place_for_new(&found.places).is_some());
-    let of = |found: &Found, scope: Scope| place_for_new(&found.places).filter(|place| place.scope == scope);
-    let exact = |found: &&Found| of(found, Scope::User).is_some_and(|place| !place.path.contains('*'));
+    let of =
+        |found: &Found, scope: ConfigScope| place_for_new(&found.places).filter(|place| place.scope == scope);
+    let exact = |found: &&Found| of(found, ConfigScope::User).is_some_and(|place| !place.path.contains('*'));
     if let Some(found) = there.iter().find(exact) {
         return Some(found.clone());
     }
     // Of several that a pattern fits, nobody knows which one is meant.
-    let mut fitting = there.iter().filter(|found| of(found, Scope::User).is_some());
+    let mut fitting = there.iter().filter(|found| of(found, ConfigScope::User).is_some());
     if let (Some(only), None) = (fitting.next(), fitting.next()) {
         return Some(only.clone());
     }
@@ -85,11 +91,11 @@ pub fn file_for_new(system: &System, client: &'static Client) -> Option<Found> {
             shadowed_by: None,
         })
     });
-    made.next().or_else(|| there.iter().find(|found| of(found, Scope::Legacy).is_some()).cloned())
+    made.next().or_else(|| there.iter().find(|found| of(found, ConfigScope::Legacy).is_some()).cloned())
 }
 
-fn may_be_made(place: &Place) -> bool {
-    place.scope == Scope::User
+fn may_be_made(place: &ConfigLocation) -> bool {
+    place.scope == ConfigScope::User
         && place.stands_alone
         && place.sure != Sure::Told
         && !place.path.contains('*')
@@ -99,7 +105,7 @@ fn may_be_made(place: &Place) -> bool {
 /// The folders in which files of a person may be or come to be: those of the rows without a `*` before the name.
 pub fn folders(system: &System) -> Vec<PathBuf> {
     let rows = clients().iter().flat_map(|client| client.places);
-    let here = rows.filter(|place| place.os.contains(&system.os) && place.scope != Scope::Project);
+    let here = rows.filter(|place| place.os.contains(&system.os) && place.scope != ConfigScope::Project);
     let paths = here.filter_map(|place| system.expand(place.path, None));
     let folders = paths.filter_map(|path| path.parent().map(Path::to_owned));
     folders.filter(|folder| !folder.to_string_lossy().contains('*')).collect()
@@ -108,7 +114,7 @@ pub fn folders(system: &System) -> Vec<PathBuf> {
 /// A file that we edited before, wherever it is: its rows are those whose files have its name.
 pub fn known(client: &'static Client, path: PathBuf) -> Found {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let mut places: Vec<&'static Place> = Vec::new();
+    let mut places: Vec<&'static ConfigLocation> = Vec::new();
     for place in client.places {
         let pattern = place.path.rsplit('/').next().unwrap_or_default();
         let (before, after) = pattern.split_once('*').unwrap_or((pattern, ""));
@@ -122,9 +128,9 @@ pub fn known(client: &'static Client, path: PathBuf) -> Found {
 }
 
 /// The projects to look in: none for a file that belongs to the person.
-fn projects_of<'a>(place: &Place, projects: &'a [PathBuf]) -> Vec<Option<&'a Path>> {
+fn projects_of<'a>(place: &ConfigLocation, projects: &'a [PathBuf]) -> Vec<Option<&'a Path>> {
     match place.scope {
-        Scope::Project => projects.iter().map(|project| Some(project.as_path())).collect(),
+        ConfigScope::Project => projects.iter().map(|project| Some(project.as_path())).collect(),
         _ => vec![None],
     }
 }
@@ -227,7 +233,7 @@ mod tests {
         let files = found(root.path(), Os::Linux, "claude-code", &[root.path().join("work")]);
         assert_eq!(paths(root.path(), &files), [".claude.json", "work/.mcp.json"]);
         let scopes: Vec<_> = files[0].places.iter().map(|place| place.scope).collect();
-        assert_eq!(scopes, [Scope::User, Scope::Local]);
+        assert_eq!(scopes, [ConfigScope::User, ConfigScope::Local]);
     }
 
     #[test]
@@ -270,13 +276,13 @@ mod tests {
 
     #[test]
     fn a_file_of_which_only_the_name_is_known_is_read_as_what_it_is() {
-        let scopes = |id: &str, path: &str| -> Vec<Scope> {
+        let scopes = |id: &str, path: &str| -> Vec<ConfigScope> {
             known(client(id).unwrap(), path.into()).places.iter().map(|place| place.scope).collect()
         };
-        assert_eq!(scopes("claude-code", "/elsewhere/.claude.json"), [Scope::User, Scope::Local]);
-        assert_eq!(scopes("claude-code", "/p/.mcp.json"), [Scope::Project]);
-        assert_eq!(scopes("continue", "/p/.continue/mcpServers/x.yaml"), [Scope::Project]);
-        assert_eq!(scopes("codex", "/c/config.toml"), [Scope::User]);
+        assert_eq!(scopes("claude-code", "/elsewhere/.claude.json"), [ConfigScope::User, ConfigScope::Local]);
+        assert_eq!(scopes("claude-code", "/p/.mcp.json"), [ConfigScope::Project]);
+        assert_eq!(scopes("continue", "/p/.continue/mcpServers/x.yaml"), [ConfigScope::Project]);
+        assert_eq!(scopes("codex", "/c/config.toml"), [ConfigScope::User]);
     }
 
     #[test]

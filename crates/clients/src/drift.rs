@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::ledger::{Key, Ledger, Row};
+use crate::ledger::{Ledger, LedgerKey, LedgerRow};
 use crate::names::identity;
 use crate::queue::{Queued, Todo};
 use crate::survey::{Entry, State, Surveyed, entries};
@@ -13,22 +13,22 @@ use crate::tampering::{Tampering, tampering};
 pub enum Drift {
     /// Every server of a file is gone, those with a gate or about to get one among them: Claude Desktop does this when it cannot
     /// read its file.
-    Wiped { client: String, path: PathBuf, lost: Vec<Key> },
+    Wiped { client: String, path: PathBuf, lost: Vec<LedgerKey> },
     /// An entry starts the program again that it had when it was put behind the gate, without it.
-    LostGate { key: Key },
+    LostGate { key: LedgerKey },
     /// An entry is behind the gate and starts another program than it did: somebody edited it, which is theirs to do.
-    Edited { key: Key },
+    Edited { key: LedgerKey },
     /// An entry that nobody has decided about, in a file where others are behind the gate or were; or one that starts another
     /// program now, without a gate: what was decided about it was about the old one.
-    New { key: Key },
+    New { key: LedgerKey },
     /// An entry is gone. Clients and people remove entries; it is not brought back.
-    Removed { key: Key },
+    Removed { key: LedgerKey },
     /// An entry is behind the gate again that a person took it away from: a client that ran then wrote its own copy over that.
-    CameBack { key: Key },
+    CameBack { key: LedgerKey },
     /// An entry names our program where it no longer is.
-    Moved { key: Key, binary: String },
+    Moved { key: LedgerKey, binary: String },
     /// An entry has its gate, which is not as it was protected.
-    Tampered { key: Key, how: Vec<Tampering> },
+    Tampered { key: LedgerKey, how: Vec<Tampering> },
     /// Entries are behind the gate in a file that the client does not read.
     Shadowed { path: PathBuf, by: PathBuf },
     /// A file with gated entries cannot be understood any more.
@@ -40,7 +40,7 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary:
     let mut found = Vec::new();
     let rows = ledger.rows.iter().map(|row| &row.key);
     let to_be = waiting.iter().filter(|queued| queued.todo == Todo::Protect).map(|queued| &queued.key);
-    let mut files: BTreeMap<_, BTreeSet<&Key>> = BTreeMap::new();
+    let mut files: BTreeMap<_, BTreeSet<&LedgerKey>> = BTreeMap::new();
     for key in rows.chain(to_be) {
         files.entry((&key.client, &key.path)).or_default().insert(key);
     }
@@ -51,7 +51,8 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary:
     for file in surveyed {
         if let Ok(contents) = &file.read {
             let gated = contents.entries.iter().any(|entry| matches!(entry.state, State::Protected { .. }));
-            let ours = |row: &Row| row.key.client == file.found.client.id && row.key.path == file.found.path;
+            let ours =
+                |row: &LedgerRow| row.key.client == file.found.client.id && row.key.path == file.found.path;
             if gated || ledger.rows.iter().any(ours) {
                 found.extend(contents.entries.iter().filter_map(|entry| moved_or_new(entry, ledger, binary)));
             }
@@ -60,7 +61,7 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary:
             }
         }
     }
-    let tampered: BTreeSet<Key> = found
+    let tampered: BTreeSet<LedgerKey> = found
         .iter()
         .filter_map(|drift| match drift {
             Drift::Tampered { key, .. } => Some(key.clone()),
@@ -75,7 +76,7 @@ pub fn drift(surveyed: &[Surveyed], ledger: &Ledger, waiting: &[Queued], binary:
 /// `keys`: those with a row, and those that are about to get one.
 fn of_file(
     (client, path): (&str, &Path),
-    keys: &BTreeSet<&Key>,
+    keys: &BTreeSet<&LedgerKey>,
     ledger: &Ledger,
     file: Option<&Surveyed>,
     found: &mut Vec<Drift>,
@@ -141,7 +142,7 @@ pub fn take_note(drift: &Drift, surveyed: &[Surveyed], ledger: &mut Ledger) {
 }
 
 /// Does it start what it did when it was put behind the gate?
-pub fn is_unedited(entry: &Entry, row: &Row) -> bool {
+pub fn is_unedited(entry: &Entry, row: &LedgerRow) -> bool {
     entry.local().is_some_and(|local| identity(local) == row.original)
 }
 

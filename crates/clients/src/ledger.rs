@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError};
-use crate::placed::Placed;
+use crate::placement::Placed;
 use crate::repair::{Mended, Rests};
 
 const FORMAT: u32 = 1;
@@ -18,7 +18,7 @@ const MOST_FORMER: usize = 500;
 
 /// An entry of a client's file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
+pub struct LedgerKey {
     pub client: String,
     pub path: PathBuf,
     /// The project that the entry is for, where one file holds several (Claude Code).
@@ -27,23 +27,23 @@ pub struct Key {
     pub name: String,
 }
 
-impl Key {
+impl LedgerKey {
     /// What is about a whole file, and no entry of it.
-    pub fn of_file(client: &str, path: &Path) -> Key {
-        Key { client: client.to_owned(), path: path.to_owned(), project: None, name: String::new() }
+    pub fn of_file(client: &str, path: &Path) -> LedgerKey {
+        LedgerKey { client: client.to_owned(), path: path.to_owned(), project: None, name: String::new() }
     }
 
     /// The file that the entry is in.
-    pub fn file(&self) -> Key {
-        Key::of_file(&self.client, &self.path)
+    pub fn file(&self) -> LedgerKey {
+        LedgerKey::of_file(&self.client, &self.path)
     }
 }
 
 /// An entry that we put behind the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct LedgerRow {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: LedgerKey,
     /// Its name at the gate; the client's own name for it, unless another client has another server of that name.
     pub server: String,
     /// A digest of the program and the arguments that it had.
@@ -61,13 +61,13 @@ pub struct Row {
 pub struct Ledger {
     format: u32,
     #[serde(default)]
-    pub rows: Vec<Row>,
+    pub rows: Vec<LedgerRow>,
     /// Entries that a person took from behind the gate: nobody is asked about them as if they were new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_open: Vec<Key>,
+    pub left_open: Vec<LedgerKey>,
     /// Rows of entries that are not behind the gate any more, for the names that they had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub former: Vec<Row>,
+    pub former: Vec<LedgerRow>,
     /// Gates that were put back without a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mended: Vec<Mended>,
@@ -96,17 +96,17 @@ pub enum LedgerError {
 }
 
 impl Ledger {
-    pub fn row(&self, key: &Key) -> Option<&Row> {
+    pub fn row(&self, key: &LedgerKey) -> Option<&LedgerRow> {
         self.rows.iter().find(|row| row.key == *key)
     }
 
     /// As it was when it was last behind the gate.
-    pub fn former(&self, key: &Key) -> Option<&Row> {
+    pub fn former(&self, key: &LedgerKey) -> Option<&LedgerRow> {
         self.former.iter().find(|row| row.key == *key)
     }
 
     /// A person put it behind the gate: what was done by itself before does not count any more.
-    pub fn put(&mut self, row: Row) {
+    pub fn put(&mut self, row: LedgerRow) {
         self.drop(&row.key);
         self.former.retain(|former| former.key != row.key);
         self.left_open.retain(|key| *key != row.key);
@@ -115,7 +115,7 @@ impl Ledger {
     }
 
     /// The gate was put back without a person.
-    pub fn put_again(&mut self, row: Row, now_ms: i64) {
+    pub fn put_again(&mut self, row: LedgerRow, now_ms: i64) {
         let mut mended = self.mended(&row.key).cloned().unwrap_or_else(|| Mended::new(&row.key));
         mended.again(now_ms);
         self.put(row);
@@ -123,7 +123,7 @@ impl Ledger {
     }
 
     /// The gate that came back in front of this entry is wanted after all.
-    pub(crate) fn keep(&mut self, key: &Key, started: &str) {
+    pub(crate) fn keep(&mut self, key: &LedgerKey, started: &str) {
         match self.former(key).filter(|row| row.original == started).cloned() {
             Some(row) => self.put(row),
             // What it starts now was never behind a gate of ours: that one is somebody else's, as any that we did not write.
@@ -135,18 +135,18 @@ impl Ledger {
         self.written_ms.insert(client.to_owned(), now_ms);
     }
 
-    pub fn mended(&self, key: &Key) -> Option<&Mended> {
+    pub fn mended(&self, key: &LedgerKey) -> Option<&Mended> {
         self.mended.iter().find(|mended| mended.key == *key)
     }
 
     /// Its gate is not put back without a person from now on.
-    pub fn rest(&mut self, key: &Key, why: Rests) {
+    pub fn rest(&mut self, key: &LedgerKey, why: Rests) {
         let mended = self.mended(key).cloned().unwrap_or_else(|| Mended::new(key));
         self.mended.retain(|mended| mended.key != *key);
         self.mended.push(Mended { rests: Some(why), ..mended });
     }
 
-    pub fn drop(&mut self, key: &Key) {
+    pub fn drop(&mut self, key: &LedgerKey) {
         if let Some(at) = self.rows.iter().position(|row| row.key == *key) {
             self.former.retain(|former| former.key != *key);
             self.former.push(self.rows.remove(at));
@@ -156,7 +156,7 @@ impl Ledger {
         self.mended.retain(|mended| mended.key != *key);
     }
 
-    pub fn placed(&self, key: &Key) -> Option<&Placed> {
+    pub fn placed(&self, key: &LedgerKey) -> Option<&Placed> {
         self.placed.iter().find(|placed| placed.key == *key)
     }
 
@@ -166,7 +166,7 @@ impl Ledger {
     }
 
     /// The entry is gone by a person's will: nothing is remembered of it.
-    pub fn forget(&mut self, key: &Key) {
+    pub fn forget(&mut self, key: &LedgerKey) {
         self.drop(key);
         self.former.retain(|former| former.key != *key);
         self.left_open.retain(|other| other != key);
@@ -174,7 +174,7 @@ impl Ledger {
     }
 
     /// Forgets the entry's row, and remembers that this was a person's will.
-    pub fn leave_open(&mut self, key: &Key) {
+    pub fn leave_open(&mut self, key: &LedgerKey) {
         self.drop(key);
         if !self.left_open.contains(key) {
             self.left_open.push(key.clone());
@@ -234,9 +234,10 @@ impl Held {
 mod tests {
     use super::*;
 
-    fn row(name: &str) -> Row {
-        let key = Key { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() };
-        Row { key, server: name.into(), original: "00".into(), text: None, loads: None, at_ms: 1 }
+    fn row(name: &str) -> LedgerRow {
+        let key =
+            LedgerKey { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() };
+        LedgerRow { key, server: name.into(), original: "00".into(), text: None, loads: None, at_ms: 1 }
     }
 
     #[test]

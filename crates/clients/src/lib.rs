@@ -4,20 +4,20 @@
 //! entry looks like ([`entry`]), and the servers that a person added in Callgate itself ([`own`]). Must not know: windows, the command line, policies, the history.
 
 pub mod backup;
+pub mod backup_contents;
+pub mod byte_order_mark;
 pub mod change;
-pub mod copied;
 pub mod discover;
 pub mod drift;
 pub mod entry;
 pub mod file;
+pub mod gate_mentions;
 pub mod ledger;
-pub mod mark;
 pub mod names;
 pub mod own;
-pub mod placed;
+pub mod placement;
 pub mod plan;
 pub mod queue;
-pub mod remains;
 pub mod reopen;
 pub mod repair;
 pub mod restore;
@@ -31,4 +31,4 @@ pub mod trial;
 
 pub use callgate_document::{Document, Syntax, TAKE_IT_AWAY, Unreadable};
 pub use system::{Os, System};
-pub use table::{Client, Place, Scope, Shape};
+pub use table::{Client, ConfigLocation, ConfigScope, Shape};

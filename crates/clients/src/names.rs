@@ -6,7 +6,7 @@ use callgate_text::hex;
 
 use crate::entry::Local;
 use crate::file::hash;
-use crate::ledger::{Key, Ledger};
+use crate::ledger::{Ledger, LedgerKey};
 use crate::survey::{Entry, State};
 
 /// A digest of what is started: the program, its words, and the names of its variables.
@@ -26,16 +26,16 @@ pub(crate) fn identity(local: &Local) -> String {
 
 /// Who has which name.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct NameRegistry {
     taken: BTreeMap<String, String>,
 }
 
-impl Names {
+impl NameRegistry {
     /// The names of all entries that are behind the gate already, or were: rules and history go on under the name that an
     /// entry once had, so another does not get it because its owner is open for a while.
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>, ledger: &Ledger) -> Names {
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>, ledger: &Ledger) -> NameRegistry {
         let all: Vec<&Entry> = entries.into_iter().collect();
-        let mut names = Names::default();
+        let mut names = NameRegistry::default();
         for entry in &all {
             if let (State::Protected { server }, Some(local)) = (&entry.state, entry.local()) {
                 names.taken.entry(server.clone()).or_insert_with(|| identity(local));
@@ -59,13 +59,13 @@ impl Names {
     }
 
     /// The name that an entry would get if it were put behind the gate now, by itself.
-    pub fn would_give(&self, key: &Key, local: &Local, ledger: &Ledger) -> String {
-        Names { taken: self.taken.clone() }.give(key, local, ledger)
+    pub fn would_give(&self, key: &LedgerKey, local: &Local, ledger: &Ledger) -> String {
+        NameRegistry { taken: self.taken.clone() }.give(key, local, ledger)
     }
 
     /// The name that it had, if it is the same program still; else the client's own name for it, unless that name belongs to
     /// another program: then `playwright@cursor`.
-    pub(crate) fn give(&mut self, key: &Key, local: &Local, ledger: &Ledger) -> String {
+    pub(crate) fn give(&mut self, key: &LedgerKey, local: &Local, ledger: &Ledger) -> String {
         let identity = identity(local);
         let (name, client) = (if key.name.is_empty() { "unnamed" } else { &key.name }, &key.client);
         let had = ledger.row(key).filter(|row| row.original == identity).or_else(|| ledger.former(key));
@@ -86,14 +86,14 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::Text;
-    use crate::ledger::Row;
+    use crate::entry::SpannedText;
+    use crate::ledger::LedgerRow;
 
     fn local(words: &[&str], env: &[&str]) -> Local {
-        let text = |value: &&str| Text { value: (*value).to_owned(), span: 0..0 };
+        let text = |value: &&str| SpannedText { value: (*value).to_owned(), span: 0..0 };
         let mut words = words.iter().map(text);
         Local {
-            program: words.next().unwrap_or(Text { value: String::new(), span: 0..0 }),
+            program: words.next().unwrap_or(SpannedText { value: String::new(), span: 0..0 }),
             args: words.collect(),
             env: env.iter().map(|name| ((*name).to_owned(), text(&"value"))).collect(),
         }
@@ -101,10 +101,11 @@ mod tests {
 
     #[test]
     fn one_name_never_stands_for_two_programs() {
-        let mut names = Names::default();
+        let mut names = NameRegistry::default();
         let ledger = Ledger::default();
         let mut give = |name: &str, client: &str, local: &Local| {
-            let key = Key { client: client.into(), path: "/c".into(), project: None, name: name.into() };
+            let key =
+                LedgerKey { client: client.into(), path: "/c".into(), project: None, name: name.into() };
             names.give(&key, local, &ledger)
         };
         let (a, b, c) =
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn rules_stay_with_a_server_that_was_open_for_a_while() {
-        let key = |client: &str| Key {
+        let key = |client: &str| LedgerKey {
             client: client.into(),
             path: "/c".into(),
             project: None,
@@ -128,8 +129,8 @@ mod tests {
         let (desktop, cursor) = (local(&["npx", "a"], &[]), local(&["npx", "b"], &[]));
         let mut ledger = Ledger::default();
         let protect = |ledger: &mut Ledger, client: &str, local: &Local| {
-            let server = Names::of([], ledger).give(&key(client), local, ledger);
-            ledger.put(Row {
+            let server = NameRegistry::of([], ledger).give(&key(client), local, ledger);
+            ledger.put(LedgerRow {
                 key: key(client),
                 server: server.clone(),
                 original: identity(local),

@@ -3,11 +3,11 @@
 mod placing;
 
 use crate::discover::Found;
-use crate::entry::{self, Gate, NewServer, ServerId, Undo, Values, comes_back, verify};
-use crate::ledger::{Key, Ledger};
-use crate::names::{Names, identity};
+use crate::entry::{self, Gate, NewServer, ServerId, Undo, ValueCheck, comes_back, verify};
+use crate::ledger::{Ledger, LedgerKey};
+use crate::names::{NameRegistry, identity};
 use crate::survey::{Contents, Entry, Refusal, State, look, look_for_place};
-use crate::table::Place;
+use crate::table::ConfigLocation;
 use crate::tampering::{self, Tampering, tampering};
 use callgate_document::{Document, Splice, apply};
 
@@ -17,7 +17,7 @@ pub(crate) use placing::place_for_new;
 const LONGEST_NAME: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act<'a> {
+pub enum PlannedAct<'a> {
     /// Put this program in front.
     Protect {
         binary: &'a str,
@@ -32,13 +32,13 @@ pub enum Act<'a> {
     Remove,
 }
 
-impl Act<'_> {
+impl PlannedAct<'_> {
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Act::Protect { .. } => "protect",
-            Act::Unprotect => "unprotect",
-            Act::Place { .. } => "place",
-            Act::Remove => "remove",
+            PlannedAct::Protect { .. } => "protect",
+            PlannedAct::Unprotect => "unprotect",
+            PlannedAct::Place { .. } => "place",
+            PlannedAct::Remove => "remove",
         }
     }
 }
@@ -58,7 +58,7 @@ pub struct Plan {
 /// An entry that is edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    pub key: Key,
+    pub key: LedgerKey,
     /// Its name at the gate.
     pub server: String,
     pub(crate) original: String,
@@ -68,7 +68,7 @@ pub struct Edited {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    pub key: Key,
+    pub key: LedgerKey,
     pub why: String,
     /// It could not have been otherwise: nobody can put a gate in front of it.
     pub not_coverable: bool,
@@ -99,19 +99,19 @@ pub enum PlanError {
 /// What `act` would do to the chosen entries of a file. `names` are those of all files: one act may touch several.
 pub fn plan(
     found: &Found,
-    act: Act<'_>,
+    act: PlannedAct<'_>,
     chosen: &dyn Fn(&Entry) -> bool,
-    names: &mut Names,
+    names: &mut NameRegistry,
     ledger: &Ledger,
 ) -> Result<Plan, PlanError> {
     let contents = match act {
-        Act::Place { .. } => look_for_place(found)?,
-        Act::Protect { .. } | Act::Unprotect | Act::Remove => look(found)?,
+        PlannedAct::Place { .. } => look_for_place(found)?,
+        PlannedAct::Protect { .. } | PlannedAct::Unprotect | PlannedAct::Remove => look(found)?,
     };
     let mut after = String::from_utf8_lossy(&contents.snapshot.bytes).into_owned();
     let mut no_file = false;
     let mut planning = Planning { found, act, names, ledger, edits: Vec::new(), refused: Vec::new() };
-    if let Act::Place { binary, server } = act {
+    if let PlannedAct::Place { binary, server } = act {
         after = planning.new_entry(&contents, after, binary, server)?;
     }
     // One shape after the other: the second is read from what the first left.
@@ -119,12 +119,14 @@ pub fn plan(
         let here = |entry: &&Entry| std::ptr::eq(entry.place, place) && chosen(entry);
         let picked: Vec<_> = contents.entries.iter().filter(here).collect();
         match act {
-            Act::Place { .. } => {}
-            Act::Remove => {
+            PlannedAct::Place { .. } => {}
+            PlannedAct::Remove => {
                 let left = planning.without(place, &after, &picked)?;
                 (after, no_file) = (left.text, left.no_file);
             }
-            Act::Protect { .. } | Act::Unprotect => after = planning.place(place, &after, &picked)?,
+            PlannedAct::Protect { .. } | PlannedAct::Unprotect => {
+                after = planning.place(place, &after, &picked)?
+            }
         }
     }
     let Planning { edits, refused, .. } = planning;
@@ -133,8 +135,8 @@ pub fn plan(
 
 struct Planning<'a> {
     found: &'a Found,
-    act: Act<'a>,
-    names: &'a mut Names,
+    act: PlannedAct<'a>,
+    names: &'a mut NameRegistry,
     ledger: &'a Ledger,
     edits: Vec<Edited>,
     refused: Vec<Refused>,
@@ -149,7 +151,7 @@ struct Made {
 
 impl Planning<'_> {
     /// The text with the picked entries of one shape edited.
-    fn place(&mut self, place: &Place, text: &str, picked: &[&Entry]) -> Result<String, PlanError> {
+    fn place(&mut self, place: &ConfigLocation, text: &str, picked: &[&Entry]) -> Result<String, PlanError> {
         let before = Document::parse(place.syntax, text.as_bytes()).map_err(Refusal::from)?;
         let (before, cleaned) = self.without_foreign_variables(place, before, picked);
         let listing = entry::servers(&before, &place.shape);
@@ -187,11 +189,11 @@ impl Planning<'_> {
     /// before anything else. Returns which entries had any.
     fn without_foreign_variables(
         &mut self,
-        place: &Place,
+        place: &ConfigLocation,
         mut document: Document,
         picked: &[&Entry],
     ) -> (Document, Vec<ServerId>) {
-        let Act::Protect { binary } = self.act else { return (document, Vec::new()) };
+        let PlannedAct::Protect { binary } = self.act else { return (document, Vec::new()) };
         let mut cleaned = Vec::new();
         for entry in picked {
             let found = tampering(entry, self.ledger.row(&entry.key), binary);
@@ -210,23 +212,25 @@ impl Planning<'_> {
         (document, cleaned)
     }
 
-    fn refuse(&mut self, key: &Key, why: String, not_coverable: bool) {
+    fn refuse(&mut self, key: &LedgerKey, why: String, not_coverable: bool) {
         self.refused.push(Refused { key: key.clone(), why, not_coverable });
     }
 
     /// The text with these edits made, if it is what it should be: all else as it was, the same things started, and every
     /// byte to be had back.
-    fn checked(&self, place: &Place, before: &Document, made: &[Made]) -> Result<String, String> {
+    fn checked(&self, place: &ConfigLocation, before: &Document, made: &[Made]) -> Result<String, String> {
         let splices: Vec<_> = made.iter().flat_map(|one| one.splices.iter().cloned()).collect();
         let ids: Vec<_> = made.iter().map(|one| one.id.clone()).collect();
         let text = apply(&before.text, &splices).map_err(|error| error.to_string())?;
         let after = Document::parse(place.syntax, text.as_bytes()).map_err(|why| why.to_string())?;
-        verify(before, &after, &place.shape, &ids, Values::Same).map_err(|why| why.to_string())?;
+        verify(before, &after, &place.shape, &ids, ValueCheck::Same).map_err(|why| why.to_string())?;
         let was = entry::servers(before, &place.shape);
         let fresh = |id: &ServerId| was.find(id).is_some_and(|server| server.gated.is_none());
         // A gate that was there already, or a text that the ledger keeps, does not come back from the file alone.
         let exact = ids.iter().all(fresh) && made.iter().all(|one| one.edited.text.is_none());
-        if matches!(self.act, Act::Protect { .. }) && exact && !comes_back(before, &after, &place.shape, &ids)
+        if matches!(self.act, PlannedAct::Protect { .. })
+            && exact
+            && !comes_back(before, &after, &place.shape, &ids)
         {
             return Err("the file would not come back as it was".to_owned());
         }
@@ -237,10 +241,12 @@ impl Planning<'_> {
     fn one(&mut self, document: &Document, entry: &Entry) -> Result<Made, String> {
         let (splices, edited) = match (self.act, &entry.state) {
             (_, State::NotCoverable(why)) => return Err(why.clone()),
-            (Act::Place { .. } | Act::Remove, _) => (Vec::new(), self.edited(entry, &entry.key.name)),
-            (Act::Protect { binary }, _) => self.gate(document, entry, binary)?,
-            (Act::Unprotect, State::Open) => (Vec::new(), self.edited(entry, &entry.key.name)),
-            (Act::Unprotect, State::Protected { server }) => {
+            (PlannedAct::Place { .. } | PlannedAct::Remove, _) => {
+                (Vec::new(), self.edited(entry, &entry.key.name))
+            }
+            (PlannedAct::Protect { binary }, _) => self.gate(document, entry, binary)?,
+            (PlannedAct::Unprotect, State::Open) => (Vec::new(), self.edited(entry, &entry.key.name)),
+            (PlannedAct::Unprotect, State::Protected { server }) => {
                 let text = self.ledger.row(&entry.key).and_then(|row| row.text.as_deref());
                 let splices = entry::ungate(document, &entry.place.shape, &entry.server, text)
                     .map_err(|odd| odd.to_string())?;

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::file::{self, FileError};
-use crate::ledger::Key;
+use crate::ledger::LedgerKey;
 
 /// One change that waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queued {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: LedgerKey,
     pub todo: Todo,
     pub since_ms: i64,
 }
@@ -29,7 +29,7 @@ pub enum Todo {
     Repair,
     /// Write the server of this name in `servers.json` into the file.
     Place,
-    /// Put the file back as this copy has it. Its key is [`Key::of_file`]: it is about no entry more than about another.
+    /// Put the file back as this copy has it. Its key is [`LedgerKey::of_file`]: it is about no entry more than about another.
     Restore {
         copy: String,
     },
@@ -78,17 +78,17 @@ pub fn change(home: &Path, edit: impl FnOnce(&mut Vec<Queued>)) -> Result<(), Qu
 }
 
 /// The newest wish for an entry counts.
-pub fn add(home: &Path, keys: &[Key], todo: &Todo, now_ms: i64) -> Result<(), QueueError> {
+pub fn add(home: &Path, keys: &[LedgerKey], todo: &Todo, now_ms: i64) -> Result<(), QueueError> {
     change(home, |queue| {
         queue.retain(|queued| !keys.contains(&queued.key));
-        let queued = |key: &Key| Queued { key: key.clone(), todo: todo.clone(), since_ms: now_ms };
+        let queued = |key: &LedgerKey| Queued { key: key.clone(), todo: todo.clone(), since_ms: now_ms };
         queue.extend(keys.iter().map(queued));
     })
 }
 
 /// Nothing waits any more for entries that are gone on purpose, nor are they to come back with their file. A server that is yet
 /// to come into a file is not gone.
-pub fn forget(home: &Path, keys: &[Key]) -> Result<(), QueueError> {
+pub fn forget(home: &Path, keys: &[LedgerKey]) -> Result<(), QueueError> {
     remove(home, |queued| match queued.todo {
         Todo::Place => false,
         Todo::Restore { .. } => keys.iter().any(|key| key.file() == queued.key),
@@ -105,8 +105,13 @@ pub fn remove(home: &Path, of: impl Fn(&Queued) -> bool) -> Result<(), QueueErro
 mod tests {
     use super::*;
 
-    fn key(name: &str) -> Key {
-        Key { client: "claude-desktop".into(), path: "/c.json".into(), project: None, name: name.into() }
+    fn key(name: &str) -> LedgerKey {
+        LedgerKey {
+            client: "claude-desktop".into(),
+            path: "/c.json".into(),
+            project: None,
+            name: name.into(),
+        }
     }
 
     #[test]

@@ -103,13 +103,13 @@ fn detach(_command: &mut Command) {}
 #[expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 mod tests {
     use super::*;
-    use crate::table::{Place, client};
+    use crate::table::{ConfigLocation, client};
 
     /// A client that nobody else on this machine runs.
     fn stand_in(folder: &Path) -> &'static Client {
         let part = format!("{}/", folder.display());
         let processes: &'static [&'static str] = Box::leak(Box::new([&*part.leak()]));
-        let places: &'static [Place] = &[];
+        let places: &'static [ConfigLocation] = &[];
         let desktop = client("claude-desktop").unwrap();
         Box::leak(Box::new(Client { id: "stand-in", places, processes, ..*desktop }))
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::drift::Drift;
 use crate::entry::is_callgate;
-use crate::ledger::{Key, Ledger};
+use crate::ledger::{Ledger, LedgerKey};
 use crate::queue::Queued;
 
 /// So often within [`WINDOW_MS`] the gate of an entry is put back.
@@ -18,7 +18,7 @@ const WINDOW_MS: i64 = 60 * 60 * 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mended {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: LedgerKey,
     /// When its gate was put back, oldest first; the newest [`MOST`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at_ms: Vec<i64>,
@@ -38,7 +38,7 @@ pub enum Rests {
 }
 
 impl Mended {
-    pub(crate) fn new(key: &Key) -> Mended {
+    pub(crate) fn new(key: &LedgerKey) -> Mended {
         Mended { key: key.clone(), at_ms: Vec::new(), rests: None }
     }
 
@@ -58,9 +58,9 @@ impl Mended {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
     /// Put the gate back in front of these.
-    pub again: Vec<Key>,
+    pub again: Vec<LedgerKey>,
     /// Leave these from now on, and say so.
-    pub contested: Vec<Key>,
+    pub contested: Vec<LedgerKey>,
 }
 
 /// What to do about what happened. `on`: a person wants it done by itself. Wiped files, new entries and removed ones are never
@@ -85,7 +85,7 @@ pub fn repairs(drifts: &[Drift], on: bool, ledger: &Ledger, waiting: &[Queued], 
 
 /// An entry whose gate, put there by us, is gone or leads to where our program no longer is. A gate that somebody else wrote is
 /// theirs.
-fn lost<'d>(drift: &'d Drift, ledger: &Ledger) -> Option<&'d Key> {
+fn lost<'d>(drift: &'d Drift, ledger: &Ledger) -> Option<&'d LedgerKey> {
     match drift {
         Drift::LostGate { key } => Some(key),
         Drift::Moved { key, binary } => {

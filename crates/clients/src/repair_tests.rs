@@ -1,14 +1,14 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::ledger::Row;
+use crate::ledger::LedgerRow;
 use crate::queue::Todo;
 
 const NOW: i64 = 1_789_000_000_000;
 const MINUTE: i64 = 60_000;
 
-fn key(name: &str) -> Key {
-    Key { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() }
+fn key(name: &str) -> LedgerKey {
+    LedgerKey { client: "cursor".into(), path: "/c.json".into(), project: None, name: name.into() }
 }
 
 /// With a row for `git`, mended so many minutes ago.
@@ -24,8 +24,15 @@ fn ledger(minutes_ago: &[i64], rests: Option<Rests>) -> Ledger {
     ledger
 }
 
-fn row(name: &str) -> Row {
-    Row { key: key(name), server: name.into(), original: "00".into(), text: None, loads: None, at_ms: 1 }
+fn row(name: &str) -> LedgerRow {
+    LedgerRow {
+        key: key(name),
+        server: name.into(),
+        original: "00".into(),
+        text: None,
+        loads: None,
+        at_ms: 1,
+    }
 }
 
 fn moved(name: &str, binary: &str) -> Drift {

@@ -9,9 +9,9 @@ use std::path::Path;
 use crate::backup::{Backup, Backups};
 use crate::change::{ChangeError, carry_out, dequeue, entries_in};
 use crate::file::{self, FileError, replace};
-use crate::ledger::{self, Key, LedgerError, hold};
-use crate::names::Names;
-use crate::plan::{Act, Plan};
+use crate::ledger::{self, LedgerError, LedgerKey, hold};
+use crate::names::NameRegistry;
+use crate::plan::{Plan, PlannedAct};
 use crate::queue::{self, Queued, Todo};
 use crate::survey::{Entry, State};
 use crate::{discover, table};
@@ -27,12 +27,12 @@ pub struct Wanted<'a> {
 }
 
 /// The entries that had a gate, or were to get one, in a file that has no entries any more.
-pub fn lost_in_wipe(home: &Path, copy: &Backup) -> Result<Vec<Key>, LedgerError> {
+pub fn lost_in_wipe(home: &Path, copy: &Backup) -> Result<Vec<LedgerKey>, LedgerError> {
     // Neither has one that nobody can read any more.
     if !entries_in(copy, &copy.path).is_empty() {
         return Ok(Vec::new());
     }
-    let mut lost: Vec<Key> = ledger::read(home)?.rows.into_iter().map(|row| row.key).collect();
+    let mut lost: Vec<LedgerKey> = ledger::read(home)?.rows.into_iter().map(|row| row.key).collect();
     let waiting = queue::read(home).unwrap_or_default();
     lost.extend(waiting.into_iter().filter(|queued| queued.todo == Todo::Protect).map(|queued| queued.key));
     lost.retain(|key| is_of(copy, key));
@@ -46,8 +46,8 @@ pub fn lost_in_wipe(home: &Path, copy: &Backup) -> Result<Vec<Key>, LedgerError>
 pub fn restore_wiped(
     home: &Path,
     wanted: Wanted<'_>,
-    (lost, binary): (&[Key], &str),
-    names: &mut Names,
+    (lost, binary): (&[LedgerKey], &str),
+    names: &mut NameRegistry,
     now_ms: i64,
 ) -> Result<Result<Plan, ChangeError>, ChangeError> {
     put_back(home, wanted, lost, now_ms)?;
@@ -57,7 +57,7 @@ pub fn restore_wiped(
     };
     let found = discover::known(client, copy.path.clone());
     let again = |entry: &Entry| lost.contains(&entry.key);
-    Ok(carry_out(home, &found, Act::Protect { binary }, &again, names, now_ms))
+    Ok(carry_out(home, &found, PlannedAct::Protect { binary }, &again, names, now_ms))
 }
 
 /// Puts a file back as a copy has it. What is there now is kept as a copy, too; entries that are not behind the gate
@@ -67,7 +67,12 @@ pub fn restore(home: &Path, wanted: Wanted<'_>, now_ms: i64) -> Result<(), Chang
 }
 
 /// `remembered`: entries that are not forgotten, with a gate or without.
-fn put_back(home: &Path, wanted: Wanted<'_>, remembered: &[Key], now_ms: i64) -> Result<(), ChangeError> {
+fn put_back(
+    home: &Path,
+    wanted: Wanted<'_>,
+    remembered: &[LedgerKey],
+    now_ms: i64,
+) -> Result<(), ChangeError> {
     let Wanted { copy, bytes, since_ms } = wanted;
     let mut held = hold(home)?;
     match file::read(&copy.path) {
@@ -82,7 +87,7 @@ fn put_back(home: &Path, wanted: Wanted<'_>, remembered: &[Key], now_ms: i64) ->
     }
     tracing::info!(client = copy.client, path = %copy.path.display(), "client's file put back");
     let gated = gated_in(copy);
-    let stays = |key: &Key| gated.contains(key) || remembered.contains(key);
+    let stays = |key: &LedgerKey| gated.contains(key) || remembered.contains(key);
     let rows = held.ledger.rows.iter().map(|row| &row.key);
     let gone: Vec<_> = rows.filter(|key| is_of(copy, key) && !stays(key)).cloned().collect();
     gone.iter().for_each(|key| held.ledger.drop(key));
@@ -97,11 +102,11 @@ fn put_back(home: &Path, wanted: Wanted<'_>, remembered: &[Key], now_ms: i64) ->
 }
 
 /// The entries of a restored file that are behind the gate.
-fn gated_in(copy: &Backup) -> Vec<Key> {
+fn gated_in(copy: &Backup) -> Vec<LedgerKey> {
     let gated = entries_in(copy, &copy.path).into_iter();
     gated.filter(|entry| matches!(entry.state, State::Protected { .. })).map(|entry| entry.key).collect()
 }
 
-fn is_of(copy: &Backup, key: &Key) -> bool {
+fn is_of(copy: &Backup, key: &LedgerKey) -> bool {
     key.client == copy.client && key.path == copy.path
 }

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use crate::discover::{Found, discover, known};
 use crate::entry::{How, Local, Server, servers};
 use crate::file::{self, FileError, Snapshot};
-use crate::ledger::{Key, Ledger};
+use crate::ledger::{Ledger, LedgerKey};
 use crate::system::System;
-use crate::table::{self, Client, Place};
+use crate::table::{self, Client, ConfigLocation};
 use callgate_document::{Document, Unreadable};
 
 /// One file of a client, looked at.
@@ -56,8 +56,8 @@ pub enum Refusal {
 
 #[derive(Clone, Debug)]
 pub struct Entry {
-    pub key: Key,
-    pub place: &'static Place,
+    pub key: LedgerKey,
+    pub place: &'static ConfigLocation,
     pub server: Server,
     pub state: State,
 }
@@ -173,7 +173,7 @@ fn extensions(found: &Found) -> Vec<String> {
     names.into_iter().map(said).collect()
 }
 
-fn entry(found: &Found, place: &'static Place, server: Server) -> Entry {
+fn entry(found: &Found, place: &'static ConfigLocation, server: Server) -> Entry {
     let key = found.key(server.id.within.clone(), &server.id.name);
     let state = state(found, &server);
     Entry { key, place, server, state }

@@ -11,7 +11,7 @@ use callgate_text::hex;
 use crate::drift::is_unedited;
 use crate::entry::Local;
 use crate::file::hash;
-use crate::ledger::Row;
+use crate::ledger::LedgerRow;
 use crate::survey::Entry;
 
 const HOME: &str = "CALLGATE_HOME";
@@ -64,7 +64,7 @@ impl Tampering {
 }
 
 /// All that is not as it was. `row`: how it was protected, if that is known. `binary`: where our program is.
-pub fn tampering(entry: &Entry, row: Option<&Row>, binary: &str) -> Vec<Tampering> {
+pub fn tampering(entry: &Entry, row: Option<&LedgerRow>, binary: &str) -> Vec<Tampering> {
     let (Some(gated), Some(local)) = (&entry.server.gated, entry.local()) else { return Vec::new() };
     let mut found = Vec::new();
     let home = Path::new(binary).parent().and_then(Path::parent);
@@ -98,7 +98,7 @@ pub fn tampering(entry: &Entry, row: Option<&Row>, binary: &str) -> Vec<Tamperin
 
 /// Was the variable there, and so, when a person protected the entry? A row of an older version does not say; then the names
 /// that it remembers count.
-fn is_known(entry: &Entry, row: &Row, name: &str, value: &str) -> bool {
+fn is_known(entry: &Entry, row: &LedgerRow, name: &str, value: &str) -> bool {
     match &row.loads {
         Some(loads) => loads.contains(&digest(name, value)),
         None => is_unedited(entry, row),

@@ -169,7 +169,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::entry::Text;
+    use crate::entry::SpannedText;
 
     /// A gate that is a script: what matters here is what is made of its answers.
     fn answers(script: &str) -> Trial {
@@ -181,7 +181,7 @@ mod tests {
         let binary = folder.path().join("callgate");
         std::fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let text = |value: &str| Text { value: value.to_owned(), span: 0..0 };
+        let text = |value: &str| SpannedText { value: value.to_owned(), span: 0..0 };
         let local = Local {
             program: text("npx"),
             args: vec![text("-y")],

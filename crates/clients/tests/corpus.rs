@@ -9,11 +9,11 @@ use callgate_clients::change::carry_out;
 use callgate_clients::discover::{Found, discover, file_for_new};
 use callgate_clients::entry::NewServer;
 use callgate_clients::ledger::Ledger;
-use callgate_clients::names::Names;
-use callgate_clients::plan::{Act, plan};
+use callgate_clients::names::NameRegistry;
+use callgate_clients::plan::{PlannedAct, plan};
 use callgate_clients::survey::{Entry, State, look};
-use callgate_clients::table::{Scope, client, clients};
-use callgate_clients::{Client, Document, Os, Place, System, entry};
+use callgate_clients::table::{ConfigScope, client, clients};
+use callgate_clients::{Client, ConfigLocation, Document, Os, System, entry};
 
 const BINARY: &str = "/home/ada/.callgate/bin/callgate";
 
@@ -37,8 +37,8 @@ fn installed(root: &Path, client: &'static Client, fixture: &Path) -> (System, P
 }
 
 /// The first row whose files end as the fixture does; fixtures named `project…` lie in a project.
-fn place_of(client: &'static Client, fixture: &Path) -> &'static Place {
-    let scope = if name(fixture).starts_with("project") { Scope::Project } else { Scope::User };
+fn place_of(client: &'static Client, fixture: &Path) -> &'static ConfigLocation {
+    let scope = if name(fixture).starts_with("project") { ConfigScope::Project } else { ConfigScope::User };
     client
         .places
         .iter()
@@ -81,8 +81,8 @@ fn protected_and_given_back_every_file_is_what_it_was() {
             let open = before.entries.iter().filter(|entry| entry.state == State::Open).count();
             assert!(open > 0, "{}", fixture.display());
 
-            let protect = Act::Protect { binary: BINARY };
-            let done = carry_out(&home, found, protect, &all, &mut Names::default(), 1).unwrap();
+            let protect = PlannedAct::Protect { binary: BINARY };
+            let done = carry_out(&home, found, protect, &all, &mut NameRegistry::default(), 1).unwrap();
             assert_eq!(done.edits.len(), open, "{}", fixture.display());
             let after = look(found).unwrap();
             for (was, is) in before.entries.iter().zip(&after.entries) {
@@ -105,17 +105,23 @@ fn protected_and_given_back_every_file_is_what_it_was() {
             // Again changes nothing: a gate never stands before a gate.
             let gated = fs::read(&path).unwrap();
             assert!(
-                carry_out(&home, found, protect, &all, &mut Names::default(), 2).unwrap().changes_nothing()
+                carry_out(&home, found, protect, &all, &mut NameRegistry::default(), 2)
+                    .unwrap()
+                    .changes_nothing()
             );
             assert_eq!(fs::read(&path).unwrap(), gated);
 
             // From the file alone, as when our own folder is lost.
-            let alone = plan(found, Act::Unprotect, &all, &mut Names::default(), &Ledger::default()).unwrap();
+            let alone =
+                plan(found, PlannedAct::Unprotect, &all, &mut NameRegistry::default(), &Ledger::default())
+                    .unwrap();
             let texts = callgate_clients::ledger::read(&home).unwrap();
             if texts.rows.iter().all(|row| row.text.is_none()) {
                 assert_eq!(alone.after.as_bytes(), original, "{}", fixture.display());
             }
-            let undone = carry_out(&home, found, Act::Unprotect, &all, &mut Names::default(), 3).unwrap();
+            let undone =
+                carry_out(&home, found, PlannedAct::Unprotect, &all, &mut NameRegistry::default(), 3)
+                    .unwrap();
             assert_eq!(undone.edits.len(), open);
             assert_eq!(fs::read(&path).unwrap(), original, "{}", fixture.display());
             assert!(callgate_clients::ledger::read(&home).unwrap().rows.is_empty());
@@ -137,7 +143,15 @@ fn a_protected_file_reads_as_ordinary_json_and_starts_the_gate() {
             let found = found.iter().find(|found| found.path == path).unwrap();
             let entries = look(found).unwrap().entries;
             let home = root.path().join("callgate");
-            carry_out(&home, found, Act::Protect { binary: BINARY }, &all, &mut Names::default(), 1).unwrap();
+            carry_out(
+                &home,
+                found,
+                PlannedAct::Protect { binary: BINARY },
+                &all,
+                &mut NameRegistry::default(),
+                1,
+            )
+            .unwrap();
             let after: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
             for entry in entries.iter().filter(|entry| entry.key.project.is_none()) {
                 let section = entry.place.shape.section[0];
@@ -183,11 +197,11 @@ fn the_same_name_with_another_program_in_another_client_is_another_server() {
     let home = root.path().join(".callgate");
     // One act over both files, and once more after the second lost its gate.
     for _ in 0..2 {
-        let mut names = Names::of(&[], &callgate_clients::ledger::read(&home).unwrap());
+        let mut names = NameRegistry::of(&[], &callgate_clients::ledger::read(&home).unwrap());
         let mut given = Vec::new();
         for (id, ..) in files {
             let found = &discover(&system, client(id).unwrap(), &[])[0];
-            carry_out(&home, found, Act::Protect { binary: BINARY }, &all, &mut names, 1).unwrap();
+            carry_out(&home, found, PlannedAct::Protect { binary: BINARY }, &all, &mut names, 1).unwrap();
             given.push(look(found).unwrap().entries[0].state.clone());
         }
         let named = |server: &str| State::Protected { server: server.to_owned() };
@@ -204,14 +218,14 @@ fn what_cannot_be_noted_is_not_written() {
     let (original, home) = (fs::read(&path).unwrap(), root.path().join("callgate"));
     // A folder where the ledger should be.
     fs::create_dir_all(home.join("ledger.json")).unwrap();
-    let act = Act::Protect { binary: BINARY };
-    assert!(carry_out(&home, found, act, &all, &mut Names::default(), 1).is_err());
+    let act = PlannedAct::Protect { binary: BINARY };
+    assert!(carry_out(&home, found, act, &all, &mut NameRegistry::default(), 1).is_err());
     assert_eq!(fs::read(&path).unwrap(), original);
     fs::remove_dir(home.join("ledger.json")).unwrap();
-    carry_out(&home, found, act, &all, &mut Names::default(), 1).unwrap();
+    carry_out(&home, found, act, &all, &mut NameRegistry::default(), 1).unwrap();
     // A gate comes off without a ledger.
     fs::write(home.join("ledger.json"), "{").unwrap();
-    carry_out(&home, found, Act::Unprotect, &all, &mut Names::default(), 2).unwrap();
+    carry_out(&home, found, PlannedAct::Unprotect, &all, &mut NameRegistry::default(), 2).unwrap();
     assert_eq!(fs::read(&path).unwrap(), original);
 }
 
@@ -281,7 +295,7 @@ fn started(found: &Found, text: &str) -> Vec<String> {
 #[test]
 fn a_server_that_is_placed_and_taken_out_leaves_every_file_as_it_was() {
     let server = new_server();
-    let act = Act::Place { binary: BINARY, server: &server };
+    let act = PlannedAct::Place { binary: BINARY, server: &server };
     for client in clients() {
         for fixture in fixtures(client.id) {
             let root = tempfile::tempdir().unwrap();
@@ -290,7 +304,7 @@ fn a_server_that_is_placed_and_taken_out_leaves_every_file_as_it_was() {
             let found = discover(&system, client, &[root.path().join("project")]);
             let found = found.iter().find(|found| found.path == path).unwrap();
             let (original, before) = (fs::read(&path).unwrap(), look(found).unwrap());
-            let carry = |act| carry_out(&home, found, act, &ours, &mut Names::default(), 1).unwrap();
+            let carry = |act| carry_out(&home, found, act, &ours, &mut NameRegistry::default(), 1).unwrap();
 
             let done = carry(act);
             assert_eq!(done.refused, [], "{}", fixture.display());
@@ -306,16 +320,18 @@ fn a_server_that_is_placed_and_taken_out_leaves_every_file_as_it_was() {
             assert!(carry(act).changes_nothing(), "once is enough");
 
             // From the file alone, as when our own folder is lost, and with what was noted.
-            let alone = plan(found, Act::Remove, &ours, &mut Names::default(), &Ledger::default()).unwrap();
+            let alone =
+                plan(found, PlannedAct::Remove, &ours, &mut NameRegistry::default(), &Ledger::default())
+                    .unwrap();
             assert_eq!(alone.after.as_bytes(), original, "{}\n{text}", fixture.display());
             // Without its gate it is the plain command, and goes all the same.
-            carry(Act::Unprotect);
+            carry(PlannedAct::Unprotect);
             let plain = look(found).unwrap().entries.into_iter().find(ours).unwrap();
             assert_eq!(plain.state, State::Open);
             assert!(plain.local().unwrap().words().eq(["npx", "-y", "it's \"new\" \\ é"]));
-            carry(Act::Protect { binary: BINARY });
+            carry(PlannedAct::Protect { binary: BINARY });
             assert_eq!(fs::read_to_string(&path).unwrap(), text, "the gate comes back as it was");
-            carry(Act::Remove);
+            carry(PlannedAct::Remove);
             assert_eq!(fs::read(&path).unwrap(), original, "{}", fixture.display());
             assert_eq!(callgate_clients::ledger::read(&home).unwrap().placed.len(), 0);
         }
@@ -339,10 +355,10 @@ fn a_new_file_is_made_where_a_clients_folder_is_and_its_vendor_says_so() {
         }
         let Some(found) = file_for_new(&system, client) else { continue };
         let server = new_server();
-        let act = Act::Place { binary: BINARY, server: &server };
-        carry_out(&home, &found, act, &ours, &mut Names::default(), 1).unwrap();
+        let act = PlannedAct::Place { binary: BINARY, server: &server };
+        carry_out(&home, &found, act, &ours, &mut NameRegistry::default(), 1).unwrap();
         assert_eq!(started(&found, &fs::read_to_string(&found.path).unwrap())[2], client.id);
-        carry_out(&home, &found, Act::Remove, &ours, &mut Names::default(), 2).unwrap();
+        carry_out(&home, &found, PlannedAct::Remove, &ours, &mut NameRegistry::default(), 2).unwrap();
         assert!(!found.path.exists(), "{}", client.id);
         made.push(client.id);
     }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::change::carry_out;
 use callgate_clients::drift::{Drift, drift};
-use callgate_clients::ledger::{self, Key};
-use callgate_clients::names::Names;
-use callgate_clients::plan::Act;
+use callgate_clients::ledger::{self, LedgerKey};
+use callgate_clients::names::NameRegistry;
+use callgate_clients::plan::PlannedAct;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
 use callgate_clients::survey::survey;
@@ -75,9 +75,9 @@ impl Home {
     }
 
     fn protect(&self) {
-        let act = Act::Protect { binary: BINARY };
+        let act = PlannedAct::Protect { binary: BINARY };
         for file in survey(&self.system(), [self.client], &self.projects) {
-            carry_out(&self.ours(), &file.found, act, &|_| true, &mut Names::default(), 1).unwrap();
+            carry_out(&self.ours(), &file.found, act, &|_| true, &mut NameRegistry::default(), 1).unwrap();
         }
         assert_eq!(self.drift(), [], "nothing happened yet");
     }
@@ -107,8 +107,8 @@ impl Home {
         drift(&survey(&self.system(), [self.client], projects), &ledger, &waiting, BINARY)
     }
 
-    fn key(&self, name: &str) -> Key {
-        Key {
+    fn key(&self, name: &str) -> LedgerKey {
+        LedgerKey {
             client: self.client.id.to_owned(),
             path: self.path.clone(),
             project: None,
@@ -315,7 +315,7 @@ fn entries_of_one_file_for_several_projects_are_told_apart() {
     value["projects"].as_object_mut().unwrap().remove("/a");
     value["projects"]["/b"]["mcpServers"]["git"] = serde_json::json!({ "command": "uvx", "args": ["b"] });
     home.write(&value.to_string());
-    let of = |project: &str| Key { project: Some(project.to_owned()), ..home.key("git") };
+    let of = |project: &str| LedgerKey { project: Some(project.to_owned()), ..home.key("git") };
     assert_eq!(home.drift(), [Drift::Removed { key: of("/a") }, Drift::LostGate { key: of("/b") }]);
 }
 
@@ -324,7 +324,8 @@ fn what_a_person_undid_or_restored_is_no_drift() {
     let home = Home::desktop();
     for file in survey(&home.system(), [home.client], &[]) {
         let one = |entry: &callgate_clients::survey::Entry| entry.key.name == "git";
-        carry_out(&home.ours(), &file.found, Act::Unprotect, &one, &mut Names::default(), 2).unwrap();
+        carry_out(&home.ours(), &file.found, PlannedAct::Unprotect, &one, &mut NameRegistry::default(), 2)
+            .unwrap();
     }
     // Somebody has decided about it: nobody is asked again, until it is put behind the gate once more and loses it.
     assert_eq!(home.drift(), []);
@@ -344,7 +345,15 @@ fn what_a_person_undid_or_restored_is_no_drift() {
 fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it() {
     let home = Home::desktop();
     for file in survey(&home.system(), [home.client], &[]) {
-        carry_out(&home.ours(), &file.found, Act::Unprotect, &|_| true, &mut Names::default(), 2).unwrap();
+        carry_out(
+            &home.ours(),
+            &file.found,
+            PlannedAct::Unprotect,
+            &|_| true,
+            &mut NameRegistry::default(),
+            2,
+        )
+        .unwrap();
     }
     queue::add(&home.ours(), &[home.key("git")], &Todo::Protect, 3).unwrap();
     assert_eq!(home.drift(), []);
@@ -356,7 +365,8 @@ fn servers_lost_while_their_gate_waited_are_told_as_wiped_and_come_back_with_it(
     let first = copies.last().unwrap();
     let lost = lost_in_wipe(&home.ours(), first).unwrap();
     let bytes = first.read().unwrap();
-    let gates = restore_wiped(&home.ours(), wanted(first, &bytes), (&lost, BINARY), &mut Names::default(), 4);
+    let gates =
+        restore_wiped(&home.ours(), wanted(first, &bytes), (&lost, BINARY), &mut NameRegistry::default(), 4);
     assert_eq!(gates.unwrap().unwrap().edits.len(), 1);
     assert_eq!((home.drift(), queue::read(&home.ours()).unwrap()), (vec![], vec![]));
     assert!(home.read().contains(BINARY), "{}", home.read());
@@ -376,8 +386,8 @@ fn an_older_wish_does_not_undo_a_newer_change() {
     // It is behind the gate already; the wish counts all the same.
     let found = &survey(&home.system(), [home.client], &[])[0].found;
     let one = |entry: &callgate_clients::survey::Entry| entry.key.name == "git";
-    let act = Act::Protect { binary: BINARY };
-    carry_out(&home.ours(), found, act, &one, &mut Names::default(), 4).unwrap();
+    let act = PlannedAct::Protect { binary: BINARY };
+    carry_out(&home.ours(), found, act, &one, &mut NameRegistry::default(), 4).unwrap();
     assert_eq!(left(), ["notes"]);
     let copies = Backups::of(&home.ours()).list().unwrap();
     restore(&home.ours(), wanted(&copies[0], &copies[0].read().unwrap()), 5).unwrap();

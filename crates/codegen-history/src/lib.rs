@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use callgate_codegen::{
-    ANSWERED_WITH_A_STATUS, Follower, Kept, Outcome as Came, Sent, Session, Settled, Verb,
+    ANSWERED_WITH_A_STATUS, CallOutcome as Came, Follower, RetainedText, Sent, Session, Settled, Verb,
 };
 use callgate_controls::sqlite;
 use callgate_home::{CallId, Home, SessionId, StoreError, lease};
@@ -212,13 +212,13 @@ fn call(follower: &mut Follower, row: &Row<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn kept(text: Option<&str>, flags: i64, [cut, masked, withheld]: [i64; 3]) -> Kept<'_> {
+fn kept(text: Option<&str>, flags: i64, [cut, masked, withheld]: [i64; 3]) -> RetainedText<'_> {
     match (text, flags) {
-        (text, flags) if flags & withheld != 0 => Kept::Names(text.unwrap_or_default()),
-        (None, _) => Kept::Absent,
-        (Some(text), flags) if flags & cut != 0 => Kept::Cut(text),
-        (Some(text), flags) if flags & masked != 0 => Kept::Masked(text),
-        (Some(text), _) => Kept::Whole(text),
+        (text, flags) if flags & withheld != 0 => RetainedText::Names(text.unwrap_or_default()),
+        (None, _) => RetainedText::Absent,
+        (Some(text), flags) if flags & cut != 0 => RetainedText::Cut(text),
+        (Some(text), flags) if flags & masked != 0 => RetainedText::Masked(text),
+        (Some(text), _) => RetainedText::Whole(text),
     }
 }
 

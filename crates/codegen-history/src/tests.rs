@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_codegen::{Arguments, State};
+use callgate_codegen::{RetainedArguments, State};
 use callgate_controls::prepare_home;
 use callgate_home::clock::ManualClock;
 use callgate_journal::{EndReason, Intent, Journal, SessionInfo};
@@ -90,9 +90,12 @@ fn a_killed_server_loses_nothing_of_what_it_recorded() {
     assert!(matches!(lost.session.state, State::Lost { .. }) && lost.session.threw_away());
     assert_eq!(lost.session.options.output.as_deref(), Some("/out"));
     assert_eq!(lost.start.seq, 2);
-    let args: Vec<&Arguments> = lost.session.actions.iter().map(|action| &action.args).collect();
+    let args: Vec<&RetainedArguments> = lost.session.actions.iter().map(|action| &action.args).collect();
     let masked = r##"{"selector":"#password","value":"[masked, 14 characters]"}"##.to_owned();
-    assert_eq!(args, [&Arguments::Masked(masked), &Arguments::Names(r#"["selector"]"#.to_owned())]);
+    assert_eq!(
+        args,
+        [&RetainedArguments::Masked(masked), &RetainedArguments::Names(r#"["selector"]"#.to_owned())]
+    );
     assert_eq!(on_record.open(), Ok(None));
     assert!(sessions(&home, Some("other"), 0).unwrap().is_empty());
 }

@@ -2,7 +2,7 @@
 
 use callgate_protocol::json::Raw;
 
-use crate::session::Kept;
+use crate::session::RetainedText;
 
 /// No id or path is longer; what is, is none.
 const LONGEST: usize = 4096;
@@ -16,16 +16,16 @@ pub(crate) fn session_id(result: &str) -> Option<String> {
 
 /// The file that was written. The whole test stands in the same answer, behind it: of an answer that was too long for the
 /// record the beginning is there, and tells.
-pub(crate) fn file(result: Kept<'_>) -> Option<String> {
+pub(crate) fn file(result: RetainedText<'_>) -> Option<String> {
     match result {
-        Kept::Whole(text) | Kept::Masked(text) => member(text, &FILE),
-        Kept::Cut(start) => FILE.iter().find_map(|name| cut_member(start, name)),
-        Kept::Absent | Kept::Names(_) => None,
+        RetainedText::Whole(text) | RetainedText::Masked(text) => member(text, &FILE),
+        RetainedText::Cut(start) => FILE.iter().find_map(|name| cut_member(start, name)),
+        RetainedText::Absent | RetainedText::Names(_) => None,
     }
 }
 
 /// `Status: 404 Not Found`, as the servers tell how a request came out.
-pub(crate) fn status(result: Kept<'_>) -> Option<u16> {
+pub(crate) fn status(result: RetainedText<'_>) -> Option<u16> {
     let texts = texts(result.json()?);
     let mut lines = texts.iter().flat_map(|text| text.lines());
     let told = lines.find_map(|line| line.strip_prefix("Status: "))?;
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn the_written_file_is_found() {
         let result = r#"{"content":[{"type":"text","text":"{\"filePath\":\"/tmp/e2e/test_1.spec.ts\",\"testCode\":\"x\"}"}]}"#;
-        assert_eq!(file(Kept::Whole(result)).as_deref(), Some("/tmp/e2e/test_1.spec.ts"));
+        assert_eq!(file(RetainedText::Whole(result)).as_deref(), Some("/tmp/e2e/test_1.spec.ts"));
     }
 
     #[test]
@@ -141,8 +141,8 @@ mod tests {
             let text = serde_json::json!({ "filePath": path, "testCode": "x".repeat(200_000) }).to_string();
             let answer = serde_json::json!({ "content": [{ "type": "text", "text": text }] }).to_string();
             // serde_json sorts members: the servers have the type first, too.
-            assert_eq!(file(Kept::Cut(&answer[..65_536])).as_deref(), Some(path));
-            assert_eq!(file(Kept::Whole(&answer)).as_deref(), Some(path), "as if it were whole");
+            assert_eq!(file(RetainedText::Cut(&answer[..65_536])).as_deref(), Some(path));
+            assert_eq!(file(RetainedText::Whole(&answer)).as_deref(), Some(path), "as if it were whole");
         }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             r#"{"content":[{"type":"text","text":"{\"filePath\":\"[masked, 8 characters]\",\"x"#,
             r#"{"content":[{"#,
         ] {
-            assert_eq!(file(Kept::Cut(start)), None, "{start}");
+            assert_eq!(file(RetainedText::Cut(start)), None, "{start}");
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
     fn the_status_of_a_request_is_read_from_its_own_line() {
         let said = |text: &str| {
             let answer = serde_json::json!({ "content": [{ "type": "text", "text": text }] }).to_string();
-            status(Kept::Whole(&answer))
+            status(RetainedText::Whole(&answer))
         };
         assert_eq!(said("GET request to http://x\nStatus: 404 Not Found\nResponse: no"), Some(404));
         assert_eq!(said("Status: 200"), Some(200));

@@ -8,7 +8,7 @@ use callgate_protocol::json::Raw;
 use rustc_hash::FxHashMap;
 
 use crate::answer;
-use crate::session::{Action, Arguments, Kept, Options, Outcome, Session, State};
+use crate::session::{Action, CallOutcome, Options, RetainedArguments, RetainedText, Session, State};
 use crate::tools::{Fate, fate};
 use crate::verb::{Verb, session_named};
 
@@ -20,7 +20,7 @@ pub struct Sent<'a> {
     pub at_ms: i64,
     pub client: &'a str,
     pub tool: &'a str,
-    pub args: Kept<'a>,
+    pub args: RetainedText<'a>,
 }
 
 /// How a call that was sent came out.
@@ -28,8 +28,8 @@ pub struct Sent<'a> {
 pub struct Settled<'a> {
     pub call: u64,
     pub at_ms: i64,
-    pub outcome: Outcome,
-    pub result: Kept<'a>,
+    pub outcome: CallOutcome,
+    pub result: RetainedText<'a>,
 }
 
 /// The sessions of one server process, and of those that come after it in its place.
@@ -128,7 +128,7 @@ impl Follower {
         let Some(flight) = self.under_way.remove(&settled.call) else { return };
         let Settled { at_ms, outcome, .. } = *settled;
         match (flight, outcome) {
-            (Flight::Start { session, .. }, Outcome::Done) => {
+            (Flight::Start { session, .. }, CallOutcome::Done) => {
                 let id = settled.result.json().and_then(answer::session_id);
                 if let Some(started) = self.sessions.get_mut(session) {
                     if started.state == State::NotStarted {
@@ -138,14 +138,14 @@ impl Follower {
                     started.id = started.id.take().or(id);
                 }
             }
-            (Flight::Start { session, before }, Outcome::Failed) => self.never_started(session, before),
-            (Flight::End(session), Outcome::Done) => {
+            (Flight::Start { session, before }, CallOutcome::Failed) => self.never_started(session, before),
+            (Flight::End(session), CallOutcome::Done) => {
                 let file = answer::file(settled.result);
                 self.close(session, State::Ended { at_ms, file });
             }
             // The server stops recording before it writes the test.
-            (Flight::End(session), Outcome::Failed) => self.rest(session),
-            (Flight::Clear(session), Outcome::Done) => self.close(session, State::Cleared { at_ms }),
+            (Flight::End(session), CallOutcome::Failed) => self.rest(session),
+            (Flight::Clear(session), CallOutcome::Done) => self.close(session, State::Cleared { at_ms }),
             (Flight::Action { session, action }, outcome) => {
                 let session = self.sessions.get_mut(session);
                 if let Some(action) = session.and_then(|session| session.actions.get_mut(action)) {
@@ -193,8 +193,8 @@ impl Follower {
             call: sent.call,
             at_ms: sent.at_ms,
             tool: sent.tool.to_owned(),
-            args: Arguments::from(sent.args),
-            outcome: Outcome::Unknown,
+            args: RetainedArguments::from(sent.args),
+            outcome: CallOutcome::Unknown,
             ended_ms: None,
             status: None,
         });
@@ -203,7 +203,7 @@ impl Follower {
 
     /// The session that a call is about. If its name was not kept, or the name of the active one is not known, it is the
     /// active one.
-    fn meant(&mut self, args: Kept<'_>) -> Option<usize> {
+    fn meant(&mut self, args: RetainedText<'_>) -> Option<usize> {
         let named =
             args.json().and_then(|text| session_named(Raw::parse(text).ok()?).map(|id| id.into_owned()));
         let Some(id) = named.filter(|id| !id.contains("[masked, ")) else {
@@ -257,7 +257,7 @@ impl Follower {
     }
 }
 
-fn options(args: Kept<'_>) -> Options {
+fn options(args: RetainedText<'_>) -> Options {
     let args = args.json().and_then(|text| Raw::parse(text).ok());
     // Some take them by themselves.
     let given = args.and_then(|args| args.get("options")).or(args);

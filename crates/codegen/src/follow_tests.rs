@@ -11,9 +11,9 @@ fn play(follower: &mut Follower, script: &[&str], from: u64) {
     for (at, line) in script.iter().enumerate() {
         let call = from + at as u64 + 1;
         let (outcome, line) = match line.split_at(1) {
-            ("!", rest) => (Some(Outcome::Failed), rest),
+            ("!", rest) => (Some(CallOutcome::Failed), rest),
             ("?", rest) => (None, rest),
-            _ => (Some(Outcome::Done), *line),
+            _ => (Some(CallOutcome::Done), *line),
         };
         if line == "gone" {
             follower.server_gone(i64::try_from(call).unwrap_or_default());
@@ -34,9 +34,9 @@ fn play(follower: &mut Follower, script: &[&str], from: u64) {
             _ => r#"{"content":[{"type":"text","text":"{\"filePath\":\"/out/t.spec.ts\"}"}]}"#.to_owned(),
         };
         let at_ms = i64::try_from(call).unwrap_or_default();
-        follower.sent(&Sent { call, at_ms, client: "c", tool: &tool, args: Kept::Whole(&args) });
+        follower.sent(&Sent { call, at_ms, client: "c", tool: &tool, args: RetainedText::Whole(&args) });
         if let Some(outcome) = outcome {
-            follower.settled(&Settled { call, at_ms, outcome, result: Kept::Whole(&result) });
+            follower.settled(&Settled { call, at_ms, outcome, result: RetainedText::Whole(&result) });
         }
     }
 }
@@ -105,10 +105,20 @@ fn sessions_are_followed_as_the_servers_keep_them() {
 fn calls_that_were_sent_before_an_answer_are_recorded_where_the_server_records_them() {
     let mut follower = follow(&["start A", "?start B", "?fill"]);
     assert_eq!(told(&follower), ["A open: ", "? starting: fill"]);
-    follower.settled(&Settled { call: 2, at_ms: 9, outcome: Outcome::Failed, result: Kept::Absent });
+    follower.settled(&Settled {
+        call: 2,
+        at_ms: 9,
+        outcome: CallOutcome::Failed,
+        result: RetainedText::Absent,
+    });
     assert_eq!(told(&follower), ["A open: fill", "? not started: "]);
-    follower.settled(&Settled { call: 3, at_ms: 9, outcome: Outcome::Done, result: Kept::Absent });
-    assert_eq!(follower.sessions()[0].actions[0].outcome, Outcome::Done);
+    follower.settled(&Settled {
+        call: 3,
+        at_ms: 9,
+        outcome: CallOutcome::Done,
+        result: RetainedText::Absent,
+    });
+    assert_eq!(follower.sessions()[0].actions[0].outcome, CallOutcome::Done);
 }
 
 #[test]
@@ -129,18 +139,18 @@ fn options_and_the_written_file_are_kept() {
 #[test]
 fn what_was_kept_out_of_the_record_is_followed_by_what_is_active() {
     let mut follower = Follower::default();
-    let mut step = |tool: &str, args: Kept<'_>, result: Kept<'_>, call: u64| {
+    let mut step = |tool: &str, args: RetainedText<'_>, result: RetainedText<'_>, call: u64| {
         let at_ms = i64::try_from(call).unwrap_or_default();
         follower.sent(&Sent { call, at_ms, client: "c", tool, args });
-        follower.settled(&Settled { call, at_ms, outcome: Outcome::Done, result });
+        follower.settled(&Settled { call, at_ms, outcome: CallOutcome::Done, result });
     };
-    step("start_codegen_session", Kept::Names(r#"["options"]"#), Kept::Names(""), 1);
-    step("fill", Kept::Names(r#"["selector","value"]"#), Kept::Names(""), 2);
-    step("end_codegen_session", Kept::Names(r#"["sessionId"]"#), Kept::Names(""), 3);
+    step("start_codegen_session", RetainedText::Names(r#"["options"]"#), RetainedText::Names(""), 1);
+    step("fill", RetainedText::Names(r#"["selector","value"]"#), RetainedText::Names(""), 2);
+    step("end_codegen_session", RetainedText::Names(r#"["sessionId"]"#), RetainedText::Names(""), 3);
     // From here on everything is kept, but for the answer to the start.
-    step("start_codegen_session", Kept::Absent, Kept::Cut("{\"content\":[{"), 4);
-    step("hover", Kept::Whole("{}"), Kept::Absent, 5);
-    step("clear_codegen_session", Kept::Whole(r#"{"sessionId":"Z"}"#), Kept::Absent, 6);
+    step("start_codegen_session", RetainedText::Absent, RetainedText::Cut("{\"content\":[{"), 4);
+    step("hover", RetainedText::Whole("{}"), RetainedText::Absent, 5);
+    step("clear_codegen_session", RetainedText::Whole(r#"{"sessionId":"Z"}"#), RetainedText::Absent, 6);
     assert_eq!(told(&follower), ["? ended: fill", "Z cleared: hover"]);
     assert!(follower.sessions()[1].threw_away());
 }
@@ -172,8 +182,8 @@ fn a_start_that_was_given_up_does_not_block_the_next_one() {
     follower.given_up(3);
     assert_eq!(follower.open().count(), 0);
     // The server did it after all, and said so late.
-    let result = Kept::Whole(r#"{"content":[{"type":"text","text":"{\"sessionId\":\"B\"}"}]}"#);
-    follower.settled(&Settled { call: 3, at_ms: 9, outcome: Outcome::Done, result });
+    let result = RetainedText::Whole(r#"{"content":[{"type":"text","text":"{\"sessionId\":\"B\"}"}]}"#);
+    follower.settled(&Settled { call: 3, at_ms: 9, outcome: CallOutcome::Done, result });
     play(&mut follower, &["click"], 3);
     assert_eq!(told(&follower), ["A ended: ", "B open: click"]);
 }

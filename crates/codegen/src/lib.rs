@@ -19,6 +19,6 @@ mod verb;
 pub use export::{Source, playwright_test};
 pub use follow::{Follower, Sent, Settled};
 pub use lost::Gone;
-pub use session::{Action, Arguments, Kept, Options, Outcome, Session, State};
+pub use session::{Action, CallOutcome, Options, RetainedArguments, RetainedText, Session, State};
 pub use tools::{ANSWERED_WITH_A_STATUS, Fate, TOOLS, fate};
 pub use verb::{Verb, session_named};

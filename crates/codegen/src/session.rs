@@ -2,7 +2,7 @@
 
 /// What is left of a text that a call came with or was answered with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kept<'a> {
+pub enum RetainedText<'a> {
     /// There was none, or nobody kept it.
     #[default]
     Absent,
@@ -16,19 +16,19 @@ pub enum Kept<'a> {
     Names(&'a str),
 }
 
-impl<'a> Kept<'a> {
+impl<'a> RetainedText<'a> {
     /// The text, if it is all there but for secrets.
     pub fn json(self) -> Option<&'a str> {
         match self {
-            Kept::Whole(text) | Kept::Masked(text) => Some(text),
-            Kept::Absent | Kept::Cut(_) | Kept::Names(_) => None,
+            RetainedText::Whole(text) | RetainedText::Masked(text) => Some(text),
+            RetainedText::Absent | RetainedText::Cut(_) | RetainedText::Names(_) => None,
         }
     }
 }
 
 /// The same, to be kept longer than the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Arguments {
+pub enum RetainedArguments {
     #[default]
     Absent,
     Whole(String),
@@ -37,34 +37,34 @@ pub enum Arguments {
     Names(String),
 }
 
-impl From<Kept<'_>> for Arguments {
-    fn from(kept: Kept<'_>) -> Arguments {
+impl From<RetainedText<'_>> for RetainedArguments {
+    fn from(kept: RetainedText<'_>) -> RetainedArguments {
         match kept {
-            Kept::Absent => Arguments::Absent,
-            Kept::Whole(text) => Arguments::Whole(text.to_owned()),
-            Kept::Masked(text) => Arguments::Masked(text.to_owned()),
-            Kept::Cut(text) => Arguments::Cut(text.to_owned()),
-            Kept::Names(text) => Arguments::Names(text.to_owned()),
+            RetainedText::Absent => RetainedArguments::Absent,
+            RetainedText::Whole(text) => RetainedArguments::Whole(text.to_owned()),
+            RetainedText::Masked(text) => RetainedArguments::Masked(text.to_owned()),
+            RetainedText::Cut(text) => RetainedArguments::Cut(text.to_owned()),
+            RetainedText::Names(text) => RetainedArguments::Names(text.to_owned()),
         }
     }
 }
 
-impl Arguments {
+impl RetainedArguments {
     /// What there is of them.
     pub fn text(&self) -> &str {
         match self {
-            Arguments::Absent => "",
-            Arguments::Whole(text)
-            | Arguments::Masked(text)
-            | Arguments::Cut(text)
-            | Arguments::Names(text) => text,
+            RetainedArguments::Absent => "",
+            RetainedArguments::Whole(text)
+            | RetainedArguments::Masked(text)
+            | RetainedArguments::Cut(text)
+            | RetainedArguments::Names(text) => text,
         }
     }
 }
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     Done,
     /// The server said no.
     Failed,
@@ -80,8 +80,8 @@ pub struct Action {
     pub call: u64,
     pub at_ms: i64,
     pub tool: String,
-    pub args: Arguments,
-    pub outcome: Outcome,
+    pub args: RetainedArguments,
+    pub outcome: CallOutcome,
     /// When it was answered; none if it was not, or nobody knows.
     pub ended_ms: Option<i64>,
     /// The HTTP status that its answer tells of.

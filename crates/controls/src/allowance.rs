@@ -23,7 +23,7 @@ const SLACK_MS: i64 = 10_000;
 /// What is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum What {
+pub enum AllowanceScope {
     /// Calls of a tool that is hidden, denied or not listed, or of all that fit a pattern; `*`: of every one. A gate from
     /// before patterns takes one for a name, and allows nothing by it.
     Tool(String),
@@ -39,10 +39,10 @@ pub enum What {
     Observe,
 }
 
-impl What {
+impl AllowanceScope {
     /// Does it let every call of this tool in for a while?
     pub fn admits(&self, tool: &str) -> bool {
-        matches!(self, What::Tool(allowed) if callgate_policy::fits(allowed, tool))
+        matches!(self, AllowanceScope::Tool(allowed) if callgate_policy::fits(allowed, tool))
     }
 }
 
@@ -64,7 +64,7 @@ pub struct Allowance {
     /// broken, and allows nothing by it: rather too little than to everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    pub what: What,
+    pub what: AllowanceScope,
     pub granted: Granted,
     /// By the wall clock.
     pub ends_ms: i64,
@@ -153,15 +153,15 @@ impl Allowance {
             Revoke::Id(id) => self.id == id,
             Revoke::Server { server, client } => self.server == server && self.reaches(client),
             Revoke::Observe { server, client } => {
-                self.server == server && self.reaches(client) && self.what == What::Observe
+                self.server == server && self.reaches(client) && self.what == AllowanceScope::Observe
             }
             Revoke::Tool { server, tool, client } => {
                 self.server == server
                     && self.reaches(client)
                     && match &self.what {
-                        What::Tool(allowed) => may_meet(tool, allowed),
-                        What::Call { tool: allowed, .. } => callgate_policy::fits(tool, allowed),
-                        What::Observe => false,
+                        AllowanceScope::Tool(allowed) => may_meet(tool, allowed),
+                        AllowanceScope::Call { tool: allowed, .. } => callgate_policy::fits(tool, allowed),
+                        AllowanceScope::Observe => false,
                     }
             }
         }
@@ -210,7 +210,7 @@ pub fn grant(
     home: &Home,
     now: &Moment,
     server: &str,
-    what: What,
+    what: AllowanceScope,
     lasts: Duration,
 ) -> Result<Allowance, AllowanceError> {
     grant_to(home, now, (server, None), what, lasts)
@@ -222,7 +222,7 @@ pub fn grant_to(
     home: &Home,
     now: &Moment,
     (server, client): (&str, Option<&str>),
-    what: What,
+    what: AllowanceScope,
     lasts: Duration,
 ) -> Result<Allowance, AllowanceError> {
     let lasts_ms = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
@@ -240,11 +240,11 @@ pub fn grant_to(
     if all.len() >= MOST {
         return Err(AllowanceError::TooMany);
     }
-    if matches!(allowance.what, What::Call { .. }) {
+    if matches!(allowance.what, AllowanceScope::Call { .. }) {
         // First: one that is in the file and not there counts as spent.
         limits::make_spendable(home, now, &allowance.id, ends_ms)?;
     }
-    if !matches!(allowance.what, What::Call { .. }) {
+    if !matches!(allowance.what, AllowanceScope::Call { .. }) {
         // Counters that cannot be used keep nobody from it: it is then told like one that came with the file.
         let _known = limits::make_known(home, now, &allowance.id, ends_ms);
     }
@@ -257,9 +257,11 @@ pub fn grant_to(
 /// single call never does: what was not granted counts as spent.
 pub fn came_with_file(home: &Home, now: &Moment, allowance: &Allowance) -> Result<bool, StoreError> {
     match allowance.what {
-        What::Call { .. } => Ok(false),
+        AllowanceScope::Call { .. } => Ok(false),
         _ if !allowance.is_open(now) => Ok(false),
-        What::Tool(_) | What::Observe => limits::make_known(home, now, &allowance.id, allowance.ends_ms),
+        AllowanceScope::Tool(_) | AllowanceScope::Observe => {
+            limits::make_known(home, now, &allowance.id, allowance.ends_ms)
+        }
     }
 }
 
@@ -294,8 +296,8 @@ pub fn restore(home: &Home, now: &Moment, ended: &[Allowance]) -> io::Result<()>
 /// Was this allowance of a single call used? Others never are.
 pub fn is_spent(home: &Home, now: &Moment, allowance: &Allowance) -> Result<bool, StoreError> {
     match allowance.what {
-        What::Call { .. } => limits::is_spent(home, now, &allowance.id),
-        What::Tool(_) | What::Observe => Ok(false),
+        AllowanceScope::Call { .. } => limits::is_spent(home, now, &allowance.id),
+        AllowanceScope::Tool(_) | AllowanceScope::Observe => Ok(false),
     }
 }
 

@@ -122,14 +122,14 @@ pub fn describe(home: &Home, server: &str, policy: &mut Policy) {
 pub fn of_policy(home: &Home, policy: &Path) -> Option<Catalogue> {
     let path = home.path().join("tools").join(policy.file_name()?);
     let text = read_private_up_to(&path, MOST_BYTES as u64).ok()?;
-    let named: Named = serde_json::from_str(&text).ok()?;
+    let named: FileOwner = serde_json::from_str(&text).ok()?;
     let known = read(home, &named.server).ok().flatten();
     known.filter(|known| home.policy(&known.server) == policy)
 }
 
 /// As much of a file as says whose it is.
 #[derive(Deserialize)]
-struct Named {
+struct FileOwner {
     server: String,
 }
 

@@ -14,7 +14,7 @@ use callgate_home::{CallId, Home, SessionId, atomic, lock_file, read_private};
 /// What is to be done with the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum ServerCommand {
     /// End its processes; calls are refused until it is started.
     Stop,
     /// Start it if it does not run.
@@ -29,7 +29,7 @@ pub enum Wish {
 pub struct Request {
     /// Counts the requests to this session.
     pub turn: u64,
-    pub wish: Wish,
+    pub wish: ServerCommand,
     pub at_ms: i64,
 }
 
@@ -39,7 +39,7 @@ pub fn read(home: &Home, session: SessionId) -> Option<Request> {
 }
 
 /// Asks something of a session's server.
-pub fn ask(home: &Home, session: SessionId, wish: Wish, at_ms: i64) -> io::Result<Request> {
+pub fn ask(home: &Home, session: SessionId, wish: ServerCommand, at_ms: i64) -> io::Result<Request> {
     let _alone = lock_file(&home.requests_lock())?;
     let turn = read(home, session).map_or(0, |last| last.turn) + 1;
     let request = Request { turn, wish, at_ms };
@@ -95,9 +95,9 @@ mod tests {
         crate::prepare_home(&home).unwrap();
         let (one, other) = (SessionId::random(), SessionId::random());
         assert_eq!(read(&home, one), None);
-        ask(&home, one, Wish::Stop, 1).unwrap();
-        ask(&home, one, Wish::Start, 2).unwrap();
-        assert_eq!(read(&home, one), Some(Request { turn: 2, wish: Wish::Start, at_ms: 2 }));
+        ask(&home, one, ServerCommand::Stop, 1).unwrap();
+        ask(&home, one, ServerCommand::Start, 2).unwrap();
+        assert_eq!(read(&home, one), Some(Request { turn: 2, wish: ServerCommand::Start, at_ms: 2 }));
         assert_eq!(read(&home, other), None);
         atomic::replace(&home.requests(one), b"{").unwrap();
         assert_eq!(read(&home, one), None, "a broken file asks for nothing");
@@ -109,12 +109,12 @@ mod tests {
         let home = Home::at(folder.path());
         crate::prepare_home(&home).unwrap();
         let session = SessionId::random();
-        ask(&home, session, Wish::Stop, 1).unwrap();
+        ask(&home, session, ServerCommand::Stop, 1).unwrap();
         for seq in [4, 7, 4] {
             cancel(&home, session.call(seq)).unwrap();
         }
         assert_eq!(cancellations(&home, session), [session.call(4), session.call(7)]);
-        assert_eq!(read(&home, session).unwrap().wish, Wish::Stop);
+        assert_eq!(read(&home, session).unwrap().wish, ServerCommand::Stop);
         assert!(cancellations(&home, SessionId::random()).is_empty());
         (0..600).for_each(|seq| cancel(&home, session.call(seq)).unwrap());
         assert_eq!(cancellations(&home, session).len(), MOST);

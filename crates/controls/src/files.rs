@@ -50,13 +50,13 @@ impl Files for Disk {
     }
 }
 
-enum Step {
+enum PathComponent {
     Root(PathBuf),
     Up,
     Into(OsString),
 }
 
-fn steps(path: &Path) -> Vec<Step> {
+fn steps(path: &Path) -> Vec<PathComponent> {
     let mut steps = Vec::new();
     let mut prefix = PathBuf::new();
     for component in path.components() {
@@ -64,11 +64,11 @@ fn steps(path: &Path) -> Vec<Step> {
             Component::Prefix(found) => prefix.push(found.as_os_str()),
             Component::RootDir => {
                 prefix.push(component.as_os_str());
-                steps.push(Step::Root(prefix.clone()));
+                steps.push(PathComponent::Root(prefix.clone()));
             }
             Component::CurDir => {}
-            Component::ParentDir => steps.push(Step::Up),
-            Component::Normal(name) => steps.push(Step::Into(name.to_owned())),
+            Component::ParentDir => steps.push(PathComponent::Up),
+            Component::Normal(name) => steps.push(PathComponent::Into(name.to_owned())),
         }
     }
     steps
@@ -76,22 +76,22 @@ fn steps(path: &Path) -> Vec<Step> {
 
 /// Name by name. A name that does not exist is kept: the file may be about to be made.
 fn walked(path: &Path) -> Result<PathBuf, String> {
-    let mut left: VecDeque<Step> = steps(path).into();
-    if !matches!(left.front(), Some(Step::Root(_))) {
+    let mut left: VecDeque<PathComponent> = steps(path).into();
+    if !matches!(left.front(), Some(PathComponent::Root(_))) {
         return Err("is not an absolute path".to_owned());
     }
     let (mut at, mut links) = (PathBuf::new(), 0);
     while let Some(step) = left.pop_front() {
         let name = match step {
-            Step::Root(root) => {
+            PathComponent::Root(root) => {
                 at = root;
                 continue;
             }
-            Step::Up => {
+            PathComponent::Up => {
                 at.pop();
                 continue;
             }
-            Step::Into(name) => name,
+            PathComponent::Into(name) => name,
         };
         let found = at.join(name);
         match fs::symlink_metadata(&found) {

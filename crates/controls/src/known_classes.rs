@@ -27,11 +27,11 @@ pub struct KnownClasses {
     known: Option<&'static KnownServer>,
     /// With which definitions are kept, and so shown to a person.
     masker: OnceLock<Masker>,
-    state: Mutex<State>,
+    state: Mutex<ClassState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ClassState {
     /// Rules ask for classes; else nothing is learned.
     wanted: bool,
     tools: FxHashMap<String, Definition>,
@@ -165,12 +165,12 @@ impl KnownClasses {
         Some(Told(class, classes::digest(kept)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ClassState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ClassState {
     fn corrected(&self, name: &str, Told(told, definition): Told) -> ToolClass {
         let said = self.corrections.get(name).and_then(|said| said.applies(told, definition));
         classes::in_rules(said.unwrap_or(told))

@@ -53,21 +53,21 @@ impl Pause {
 
 /// Whom a pause is for. What is left out is meant as a whole: every server, every client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scope<'a> {
+pub struct PauseScope<'a> {
     pub server: Option<&'a str>,
     pub client: Option<&'a str>,
 }
 
-impl<'a> From<Option<&'a str>> for Scope<'a> {
+impl<'a> From<Option<&'a str>> for PauseScope<'a> {
     /// One server or all, for every client.
-    fn from(server: Option<&'a str>) -> Scope<'a> {
-        Scope { server, client: None }
+    fn from(server: Option<&'a str>) -> PauseScope<'a> {
+        PauseScope { server, client: None }
     }
 }
 
 impl Pauses {
     /// The pause of exactly this scope.
-    pub fn get(&self, scope: Scope<'_>) -> Option<&Pause> {
+    pub fn get(&self, scope: PauseScope<'_>) -> Option<&Pause> {
         match (scope.client, scope.server) {
             (None, None) => self.all.as_ref(),
             (None, Some(server)) => self.servers.get(server),
@@ -81,7 +81,7 @@ impl Pauses {
     }
 
     /// Puts this in the place of the pause of exactly this scope. Returns what was there.
-    fn set(&mut self, scope: Scope<'_>, pause: Option<Pause>) -> Option<Pause> {
+    fn set(&mut self, scope: PauseScope<'_>, pause: Option<Pause>) -> Option<Pause> {
         let Some(client) = scope.client else {
             return put(&mut self.all, &mut self.servers, scope.server, pause);
         };
@@ -96,12 +96,12 @@ impl Pauses {
     }
 
     /// Is anything paused that a resumption of this scope would end?
-    pub fn holds(&self, scope: Scope<'_>) -> bool {
+    pub fn holds(&self, scope: PauseScope<'_>) -> bool {
         self.without(scope) != *self
     }
 
     /// The pauses that a resumption of this scope would end.
-    pub fn ended_by(&self, scope: Scope<'_>) -> Vec<(Scope<'_>, &Pause)> {
+    pub fn ended_by(&self, scope: PauseScope<'_>) -> Vec<(PauseScope<'_>, &Pause)> {
         let rest = self.without(scope);
         let everyone = std::iter::once((None, &self.all, &self.servers));
         let single = self.clients.iter().map(|(client, of)| (Some(client.as_str()), &of.all, &of.servers));
@@ -109,24 +109,24 @@ impl Pauses {
         for (client, all, servers) in everyone.chain(single) {
             let of_servers = servers.iter().map(|(server, pause)| (Some(server.as_str()), pause));
             let paused = all.iter().map(|pause| (None, pause)).chain(of_servers);
-            ended.extend(paused.map(|(server, pause)| (Scope { server, client }, pause)));
+            ended.extend(paused.map(|(server, pause)| (PauseScope { server, client }, pause)));
         }
         ended.retain(|(paused, _)| rest.get(*paused).is_none());
         ended
     }
 
     /// Each pause of a single client that counts for this server.
-    pub fn clients_with<'a>(&'a self, server: &'a str) -> impl Iterator<Item = Scope<'a>> {
+    pub fn clients_with<'a>(&'a self, server: &'a str) -> impl Iterator<Item = PauseScope<'a>> {
         self.clients.iter().flat_map(move |(client, pauses)| {
             let everywhere = pauses.all.is_some().then_some(None);
             let here = pauses.servers.contains_key(server).then_some(Some(server));
-            everywhere.into_iter().chain(here).map(|server| Scope { server, client: Some(client) })
+            everywhere.into_iter().chain(here).map(|server| PauseScope { server, client: Some(client) })
         })
     }
 
     /// Ends the pause of this scope. One of all servers ends those of single servers with it; one of a server leaves what is
     /// paused for single clients, which somebody paused by their name.
-    fn without(&self, scope: Scope<'_>) -> Pauses {
+    fn without(&self, scope: PauseScope<'_>) -> Pauses {
         let mut rest = self.clone();
         match (scope.server, scope.client) {
             (None, None) => return Pauses::default(),
@@ -229,7 +229,7 @@ fn told(what: &str, pause: &Pause) -> String {
 /// that stays is left as it is. Returns what was in its place before.
 pub fn pause<'s>(
     home: &Home,
-    scope: impl Into<Scope<'s>>,
+    scope: impl Into<PauseScope<'s>>,
     reason: Option<&str>,
     now: &Moment,
 ) -> io::Result<Option<Pause>> {
@@ -254,7 +254,7 @@ pub fn pause<'s>(
 /// changed it since, and nothing was done.
 pub fn put_back<'s>(
     home: &Home,
-    scope: impl Into<Scope<'s>>,
+    scope: impl Into<PauseScope<'s>>,
     made: &Pause,
     before: Option<&Pause>,
 ) -> io::Result<bool> {
@@ -269,22 +269,26 @@ pub fn put_back<'s>(
 }
 
 /// Ends the pause of one server (a pause of all stays), of one client, or every pause. Says whether anything was paused.
-pub fn resume<'s>(home: &Home, scope: impl Into<Scope<'s>>) -> io::Result<bool> {
+pub fn resume<'s>(home: &Home, scope: impl Into<PauseScope<'s>>) -> io::Result<bool> {
     let _alone = lock_file(&home.paused_lock())?;
     lift(home, scope.into(), &read(home))
 }
 
 /// The same, if the switch still is as it was `seen`; none if somebody changed it since, and then nothing was done.
-pub fn resume_if<'s>(home: &Home, scope: impl Into<Scope<'s>>, seen: &Switch) -> io::Result<Option<bool>> {
+pub fn resume_if<'s>(
+    home: &Home,
+    scope: impl Into<PauseScope<'s>>,
+    seen: &Switch,
+) -> io::Result<Option<bool>> {
     let _alone = lock_file(&home.paused_lock())?;
     if read(home) == *seen { lift(home, scope.into(), seen).map(Some) } else { Ok(None) }
 }
 
 /// While the lock is held.
-fn lift(home: &Home, scope: Scope<'_>, before: &Switch) -> io::Result<bool> {
+fn lift(home: &Home, scope: PauseScope<'_>, before: &Switch) -> io::Result<bool> {
     let after = match before {
         Switch::Readable(pauses) => pauses.without(scope),
-        Switch::Broken(_) if scope == Scope::default() => Pauses::default(),
+        Switch::Broken(_) if scope == PauseScope::default() => Pauses::default(),
         // One server cannot be taken out of what nobody can read.
         Switch::Broken(why) => return Err(io::Error::new(io::ErrorKind::InvalidData, why.clone())),
     };
@@ -332,7 +336,7 @@ mod tests {
     fn a_client_is_paused_with_one_server_or_everywhere_and_resumed_again() {
         let (_folder, home) = home();
         let now = ManualClock::new().now();
-        let of = |server, client| Scope { server, client: Some(client) };
+        let of = |server, client| PauseScope { server, client: Some(client) };
         pause(&home, of(Some("a"), "cursor"), Some("lunch"), &now).unwrap();
         assert_eq!(
             reason_for(&home, "a", "Cur sor").unwrap(),

@@ -150,7 +150,7 @@ impl Pins {
         (!self.open && self.learned.contains(&kind)).then(|| pins.unwrap_or(&NONE))
     }
 
-    fn of(&mut self, kind: PinKind) -> &mut BTreeMap<String, PinnedTool> {
+    fn by_kind_mut(&mut self, kind: PinKind) -> &mut BTreeMap<String, PinnedTool> {
         match kind {
             PinKind::Tool => &mut self.tools,
             other => self.others.entry(other).or_default(),
@@ -281,7 +281,7 @@ pub fn learn<'t>(
     let none = Vec::new;
     let mut news = PinNews { kind, first, added: none(), changed: none(), gone: none(), beyond: none() };
     let (mut stale, mut seen) = (false, BTreeSet::new());
-    let known = pins.of(kind);
+    let known = pins.by_kind_mut(kind);
     for (name, raw) in listed {
         let is_full = known.len() >= MOST_TOOLS;
         let digest = HexDigest(definition_digest(raw));
@@ -349,7 +349,9 @@ pub fn accept(home: &Home, server: &str, shown: &[Shown]) -> Result<Vec<String>,
     let Some(mut pins) = read(home, server)? else { return Ok(Vec::new()) };
     let mut done = Vec::new();
     for (kind, name, digest) in shown {
-        let (Some(pin), digest) = (pins.of(*kind).get_mut(name), HexDigest(*digest)) else { continue };
+        let (Some(pin), digest) = (pins.by_kind_mut(*kind).get_mut(name), HexDigest(*digest)) else {
+            continue;
+        };
         let is_new = pin.new_ms.is_some() && pin.accepted.contains(&digest);
         let at = pin.changed.iter().position(|changed| changed.digest == digest);
         if is_new || at.is_some() {
@@ -377,7 +379,7 @@ pub fn remove(home: &Home, server: &str, names: &[(PinKind, String)]) -> Result<
     let Some(mut pins) = read(home, server)? else { return Ok(Vec::new()) };
     let mut done = Vec::new();
     for (kind, name) in names {
-        let known = pins.of(*kind);
+        let known = pins.by_kind_mut(*kind);
         if known.get(name).is_some_and(|pin| pin.gone_ms.is_some()) {
             known.remove(name);
             done.push(name.clone());
@@ -418,9 +420,9 @@ pub fn put_back(home: &Home, server: &str, accepted: &Accepted) -> Result<(), St
     }
     let mut pins = Pins { let_through: accepted.let_through().clone(), ..Pins::new(server) };
     for kind in PinKind::ALL {
-        let Some(names) = accepted.of(kind) else { continue };
+        let Some(names) = accepted.by_kind(kind) else { continue };
         pins.learned.insert(kind);
-        pins.of(kind).extend(names.iter().map(|(name, digests)| {
+        pins.by_kind_mut(kind).extend(names.iter().map(|(name, digests)| {
             let accepted = digests.iter().copied().map(HexDigest).collect();
             (name.clone(), PinnedTool { accepted, ..PinnedTool::default() })
         }));

@@ -14,7 +14,7 @@ use callgate_policy::jsonc::{self, Json};
 use callgate_home::Home;
 use callgate_redaction::{Masker, Secret};
 
-pub use keys::{KEYS, Key, MOST_DAYS, MOST_NAMES, ValueKind, find};
+pub use keys::{KEYS, MOST_DAYS, MOST_NAMES, SettingKey, ValueKind, find};
 
 /// How much history is kept, and how much of each call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ const CALM_MS: i64 = 2 * MINUTE_MS;
 const MOST: usize = 4_096;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Key {
+struct AlarmKey {
     server: String,
     client: String,
     tool: String,
@@ -75,10 +75,10 @@ struct Raised {
 pub struct Alarms {
     /// The past was learned; before that everything would look unusual.
     knows: bool,
-    usual: HashMap<Key, Usual>,
+    usual: HashMap<AlarmKey, Usual>,
     /// Minutes that are not over yet, or only just.
-    now: HashMap<Key, BTreeMap<i64, u64>>,
-    raised: BTreeMap<Key, Raised>,
+    now: HashMap<AlarmKey, BTreeMap<i64, u64>>,
+    raised: BTreeMap<AlarmKey, Raised>,
 }
 
 impl Alarms {
@@ -92,7 +92,7 @@ impl Alarms {
             }
         }
         let mut new = Vec::new();
-        let keys: Vec<Key> = self.now.keys().cloned().collect();
+        let keys: Vec<AlarmKey> = self.now.keys().cloned().collect();
         for key in keys {
             let rate = self.rate(&key, now_ms);
             self.calm(&key, rate, now_ms);
@@ -122,7 +122,7 @@ impl Alarms {
     }
 
     /// Calls in the last sixty seconds, taking those of the minute before to be spread over it.
-    fn rate(&self, key: &Key, now_ms: i64) -> u64 {
+    fn rate(&self, key: &AlarmKey, now_ms: i64) -> u64 {
         let Some(minutes) = self.now.get(key) else { return 0 };
         let this = now_ms.div_euclid(MINUTE_MS) * MINUTE_MS;
         let calls = |minute: i64| minutes.get(&minute).copied().unwrap_or_default();
@@ -130,7 +130,7 @@ impl Alarms {
         calls(this) + calls(this - MINUTE_MS) * left / MINUTE_MS.unsigned_abs()
     }
 
-    fn calm(&mut self, key: &Key, rate: u64, now_ms: i64) {
+    fn calm(&mut self, key: &AlarmKey, rate: u64, now_ms: i64) {
         let Some(raised) = self.raised.get_mut(key) else { return };
         if rate >= raised.ends_below {
             raised.calm_since_ms = None;
@@ -141,7 +141,7 @@ impl Alarms {
     }
 
     /// Minutes that are over become part of what is usual; not those of an alarm, or it would excuse the next one.
-    fn settle(&mut self, key: &Key, now_ms: i64) {
+    fn settle(&mut self, key: &AlarmKey, now_ms: i64) {
         let Some(minutes) = self.now.get_mut(key) else { return };
         let over: Vec<i64> = minutes.range(..now_ms - 2 * MINUTE_MS).map(|(minute, _)| *minute).collect();
         for minute in over {
@@ -160,7 +160,7 @@ impl Alarms {
 /// The past, learned bit by bit.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    minutes: HashMap<Key, BTreeMap<i64, u64>>,
+    minutes: HashMap<AlarmKey, BTreeMap<i64, u64>>,
 }
 
 impl Learned {
@@ -174,7 +174,7 @@ impl Learned {
         }
     }
 
-    fn usual(self) -> HashMap<Key, Usual> {
+    fn usual(self) -> HashMap<AlarmKey, Usual> {
         let of = |minutes: BTreeMap<i64, u64>| {
             let mut usual = Usual::default();
             minutes.into_values().for_each(|calls| usual.add(calls));
@@ -184,11 +184,11 @@ impl Learned {
     }
 }
 
-fn key(row: &Tallied) -> Key {
-    Key { server: row.server.clone(), client: row.client.clone(), tool: row.tool.clone() }
+fn key(row: &Tallied) -> AlarmKey {
+    AlarmKey { server: row.server.clone(), client: row.client.clone(), tool: row.tool.clone() }
 }
 
-fn alarm(key: &Key, rate: u64, usual: u64, now_ms: i64) -> Alarm {
+fn alarm(key: &AlarmKey, rate: u64, usual: u64, now_ms: i64) -> Alarm {
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let tool = known(&key.tool);
     let what = tool.as_deref().unwrap_or("messages");

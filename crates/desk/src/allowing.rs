@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use callgate_controls::Disk;
-use callgate_controls::allowance::{self, Allowance, Revoke, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope, Revoke};
 use callgate_history::History;
 use callgate_home::clock::Moment;
 use callgate_home::{CallId, Home};
@@ -145,8 +145,8 @@ impl Repeatable {
         }
     }
 
-    pub fn what(&self) -> What {
-        What::Call { tool: self.tool.clone(), digest: self.digest, call: self.id }
+    pub fn what(&self) -> AllowanceScope {
+        AllowanceScope::Call { tool: self.tool.clone(), digest: self.digest, call: self.id }
     }
 }
 
@@ -154,7 +154,7 @@ impl Repeatable {
 pub fn grant(
     context: &EditContext<'_>,
     (server, client): (&str, Option<&str>),
-    what: What,
+    what: AllowanceScope,
     lasts: Duration,
     words: &str,
 ) -> Result<Allowance, DeskError> {
@@ -219,12 +219,14 @@ pub fn described(granted: &Allowance) -> String {
     let whom =
         granted.client.as_deref().map(|client| format!(" for {}", client_name(client))).unwrap_or_default();
     match &granted.what {
-        What::Tool(tool) if tool == EVERY_TOOL => format!("every tool of {server} is allowed{whom}"),
-        What::Tool(tool) => format!("\"{}\" on {server} is allowed{whom}", name(tool)),
-        What::Call { tool, call, .. } => {
+        AllowanceScope::Tool(tool) if tool == EVERY_TOOL => {
+            format!("every tool of {server} is allowed{whom}")
+        }
+        AllowanceScope::Tool(tool) => format!("\"{}\" on {server} is allowed{whom}", name(tool)),
+        AllowanceScope::Call { tool, call, .. } => {
             format!("one call of \"{}\" on {server} like {call} is allowed{whom}", name(tool))
         }
-        What::Observe => format!("the policy of {server} is only observed{whom}"),
+        AllowanceScope::Observe => format!("the policy of {server} is only observed{whom}"),
     }
 }
 
@@ -234,14 +236,16 @@ pub(crate) fn no_longer(ended: &Allowance) -> String {
     let whom = ended.client.as_deref().map(|client| format!(", for {}", client_name(client)));
     let whom = whom.unwrap_or_default();
     match &ended.what {
-        What::Tool(tool) if tool == EVERY_TOOL => {
+        AllowanceScope::Tool(tool) if tool == EVERY_TOOL => {
             format!("not every tool of {server} is allowed for a while any more{whom}")
         }
-        What::Tool(tool) => format!("{} on {server} is no longer allowed for a while{whom}", name(tool)),
-        What::Call { tool, .. } => {
+        AllowanceScope::Tool(tool) => {
+            format!("{} on {server} is no longer allowed for a while{whom}", name(tool))
+        }
+        AllowanceScope::Call { tool, .. } => {
             format!("no call of {} on {server} is allowed once any more{whom}", name(tool))
         }
-        What::Observe => format!("the rules of {server} refuse again{whom}"),
+        AllowanceScope::Observe => format!("the rules of {server} refuse again{whom}"),
     }
 }
 
@@ -257,7 +261,7 @@ mod tests {
     fn a_hostile_name_is_harmless_when_its_allowance_is_described() {
         let place = TestHome::new();
         let hostile = "a\u{202e}b\n\u{1b}[2J".repeat(100);
-        for what in [What::Tool(hostile.clone()), What::Observe] {
+        for what in [AllowanceScope::Tool(hostile.clone()), AllowanceScope::Observe] {
             let granted = allowance::grant(&place.home, &place.clock.now(), &hostile, what, ONCE).unwrap();
             let words = described(&granted);
             assert!(words.chars().count() < 200 && !words.chars().any(callgate_text::is_hidden), "{words:?}");

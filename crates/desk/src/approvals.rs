@@ -56,7 +56,7 @@ impl Desk {
             store.ended(&now, ENDED)?.into_iter().map(|one| view(one, now.wall_ms)).collect();
         let mut badges = self.badges.look();
         for one in open.iter_mut().chain(&mut ended) {
-            one.class = badges.of(&one.server, &one.tool);
+            one.class = badges.badge(&one.server, &one.tool);
         }
         drop(badges);
         // A conversation may go on with another gate.
@@ -86,7 +86,7 @@ impl Desk {
             None => Err(not_decided(NotDecided::Unknown(id))),
             Some(approval) if approval.state == State::Open => {
                 let compared = Some(self.compared(&mut store, &approval)?);
-                let class = self.badges.look().of(&approval.server, &approval.tool);
+                let class = self.badges.look().badge(&approval.server, &approval.tool);
                 Ok(ApprovalView { compared, class, ..view(approval, now.wall_ms) })
             }
             Some(approval) => Err(not_decided(NotDecided::Already { id, state: approval.state })),
@@ -106,7 +106,7 @@ impl Desk {
         let asked = approval.arguments.as_ref();
         let compared = match &row.args {
             Some(approved) if approved.withheld => comparison::none(comparison::LOST),
-            approved => comparison::of(
+            approved => comparison::view(
                 call.to_string(),
                 approved.as_ref().map(|body| body.text.as_str()),
                 asked.map(|arguments| arguments.text.as_str()),
@@ -256,7 +256,7 @@ impl Desk {
         let deny = (TrayAct::Deny { id: first.id.to_string() }, "Deny".to_owned());
         let look = (TrayAct::Approvals, "Look at it".to_owned());
         let tool = clip(&name(&first.tool), 40);
-        let class = self.badges.look().of(&first.server, &first.tool);
+        let class = self.badges.look().badge(&first.server, &first.tool);
         let class = class.map_or_else(String::new, |class| format!(" ({})", class.words()));
         let waits = match more {
             0 => String::new(),

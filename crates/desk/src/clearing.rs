@@ -2,7 +2,7 @@
 
 use callgate_codegen::Verb;
 use callgate_codegen_history::{CodegenSession, recording};
-use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope};
 use callgate_controls::{Disk, pause};
 use callgate_home::clock::Moment;
 use callgate_policy::edit::{Edit, apply};
@@ -71,10 +71,12 @@ impl Desk {
         meant
             .filter(|one| unspent(one))
             .filter_map(|one| match &one.what {
-                What::Observe => Some(Waived::Enforcement),
-                what @ What::Tool(_) => what.admits(Verb::Clear.tool()).then_some(Waived::Denials),
+                AllowanceScope::Observe => Some(Waived::Enforcement),
+                what @ AllowanceScope::Tool(_) => what.admits(Verb::Clear.tool()).then_some(Waived::Denials),
                 // It may be this very call: better warned once too often.
-                What::Call { tool, .. } => (tool == Verb::Clear.tool()).then_some(Waived::Everything),
+                AllowanceScope::Call { tool, .. } => {
+                    (tool == Verb::Clear.tool()).then_some(Waived::Everything)
+                }
             })
             .collect()
     }

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use callgate_codegen::{Arguments, Outcome, Source, State, Verb, playwright_test};
+use callgate_codegen::{CallOutcome, RetainedArguments, Source, State, Verb, playwright_test};
 use callgate_codegen_history::CodegenSession;
 use callgate_controls::catalogue::Catalogue;
 use callgate_home::{CallId, lease};
@@ -47,11 +47,11 @@ impl Desk {
             at_ms: action.at_ms,
             tool: action.tool.clone(),
             gist: match &action.args {
-                Arguments::Absent => String::new(),
-                Arguments::Names(names) => gist(Some(names), true),
+                RetainedArguments::Absent => String::new(),
+                RetainedArguments::Names(names) => gist(Some(names), true),
                 args => gist(Some(args.text()), false),
             },
-            failed: action.outcome == Outcome::Failed,
+            failed: action.outcome == CallOutcome::Failed,
         });
         Ok(CodegenDetail { session: self.codegen_view(&found), actions: actions.collect() })
     }

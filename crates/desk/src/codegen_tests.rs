@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_controls::allowance::{self, What};
+use callgate_controls::allowance::{self, AllowanceScope};
 use callgate_home::clock::Clock as _;
 use callgate_journal::Outcome as Ended;
 
@@ -227,9 +227,9 @@ fn a_pause_and_what_is_allowed_for_a_while_count_for_a_clear() {
         let lasts = std::time::Duration::from_secs(60);
         allowance::grant(&place.home, &place.clock.now(), "playwright", what, lasts).unwrap()
     };
-    grant(What::Tool("clear_codegen_session".to_owned()));
+    grant(AllowanceScope::Tool("clear_codegen_session".to_owned()));
     assert_eq!(said(&place), "kept", "it sets no condition aside");
-    grant(What::Observe);
+    grant(AllowanceScope::Observe);
     assert_eq!(said(&place), "passes, can be kept");
     place.desk.restrict(&keep()).unwrap();
     assert_eq!(said(&place), "kept", "observing is over with it");

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 use callgate_clients::System;
-use callgate_clients::ledger::{Key, Row};
+use callgate_clients::ledger::{LedgerKey, LedgerRow};
 use callgate_protocol::json::Raw;
 use callgate_redaction::Masker;
 
@@ -31,10 +31,14 @@ fn list(place: &TestHome, server: &str, tools: &[&str]) {
 fn protect(place: &TestHome, entries: &[(&str, &str, &str)]) {
     let mut held = ledger::hold(place.home.path()).unwrap();
     for (client, name, server) in entries {
-        let key =
-            Key { client: (*client).to_owned(), path: "/c".into(), project: None, name: (*name).to_owned() };
+        let key = LedgerKey {
+            client: (*client).to_owned(),
+            path: "/c".into(),
+            project: None,
+            name: (*name).to_owned(),
+        };
         let (server, original) = ((*server).to_owned(), String::new());
-        held.ledger.put(Row { key, server, original, text: None, loads: None, at_ms: 1 });
+        held.ledger.put(LedgerRow { key, server, original, text: None, loads: None, at_ms: 1 });
     }
     held.save().unwrap();
 }

@@ -77,7 +77,7 @@ impl Desk {
         refused
             .filter_map(|call| {
                 let tool = call.tool.clone()?;
-                let badge = badges.of(&call.server, &tool)?;
+                let badge = badges.badge(&call.server, &tool)?;
                 Some(((call.server.clone(), tool), badge))
             })
             .collect()

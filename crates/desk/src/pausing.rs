@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use callgate_controls::pause as switch;
-use callgate_controls::pause::{Pause, Scope, Switch};
+use callgate_controls::pause::{Pause, PauseScope, Switch};
 use callgate_home::{Home, running};
 use callgate_journal::{EventKind, record_event};
 use callgate_text::name;
@@ -25,8 +25,8 @@ pub(crate) struct Paused {
 }
 
 impl Paused {
-    pub(crate) fn scope(&self) -> Scope<'_> {
-        Scope { server: self.server.as_deref(), client: self.client.as_deref() }
+    pub(crate) fn scope(&self) -> PauseScope<'_> {
+        PauseScope { server: self.server.as_deref(), client: self.client.as_deref() }
     }
 
     /// It was so before.
@@ -37,7 +37,7 @@ impl Paused {
 
 pub(crate) fn begin(
     context: &EditContext<'_>,
-    scope: Scope<'_>,
+    scope: PauseScope<'_>,
     reason: Option<&str>,
 ) -> Result<Paused, DeskError> {
     let now = context.clock.now();
@@ -66,7 +66,7 @@ pub(crate) fn begin(
 /// whether anything was paused.
 pub(crate) fn resume_seen(
     context: &EditContext<'_>,
-    scope: Scope<'_>,
+    scope: PauseScope<'_>,
     seen: &Switch,
 ) -> Result<bool, DeskError> {
     let changed = || {
@@ -111,7 +111,7 @@ impl Desk {
 }
 
 /// Is there a pause of this server's or client's own (or, with neither, any pause at all)?
-pub(crate) fn is_paused(switch: &Switch, scope: Scope<'_>) -> bool {
+pub(crate) fn is_paused(switch: &Switch, scope: PauseScope<'_>) -> bool {
     match switch {
         Switch::Broken(_) => true,
         Switch::Readable(pauses) => pauses.holds(scope),
@@ -119,7 +119,7 @@ pub(crate) fn is_paused(switch: &Switch, scope: Scope<'_>) -> bool {
 }
 
 /// The same for the record, where nobody can look who was running.
-fn named(home: &Home, scope: Scope<'_>) -> String {
+fn named(home: &Home, scope: PauseScope<'_>) -> String {
     let running = if scope.server.is_none() { running(home) } else { Vec::new() };
     let servers: BTreeSet<String> = running.iter().map(|lease| name(&lease.server)).collect();
     let more = servers.len().saturating_sub(NAMED);
@@ -134,7 +134,7 @@ fn named(home: &Home, scope: Scope<'_>) -> String {
 }
 
 /// Whom a pause is for, in words that are safe to show.
-pub fn describe(scope: Scope<'_>) -> String {
+pub fn describe(scope: PauseScope<'_>) -> String {
     let servers =
         scope.server.map_or_else(|| "all servers".to_owned(), |server| format!("server {}", name(server)));
     match scope.client {

@@ -13,7 +13,7 @@ use callgate_journal::{EventKind, record_event};
 use callgate_policy::{Pin, Policy};
 use callgate_protocol::digest::Digest;
 use callgate_text::{count, name};
-use callgate_wiring::{Part, by_words};
+use callgate_wiring::{DiffSpan, by_words};
 use serde_json::Value;
 
 use crate::acts::Plan;
@@ -60,7 +60,7 @@ impl Desk {
             open: pins.is_open(),
             waiting: pins.waiting().map(|one| pin_view(&one)).collect(),
             gone: pins.gone().map(|(kind, name, since_ms)| gone_view(kind, name, since_ms)).collect(),
-            members: members::of(pins),
+            members: members::views(pins),
         }
     }
 
@@ -310,10 +310,10 @@ fn difference(before: &str, after: &str) -> Vec<DiffPart> {
     }
     let parts = by_words(&laid_out(before), &laid_out(after));
     let last = parts.len().saturating_sub(1);
-    let part = |(at, part): (usize, Part)| match part {
-        Part::Same(text) => DiffPart { kind: DiffKind::Same, text: shortened(text, at > 0, at < last) },
-        Part::Gone(text) => DiffPart { kind: DiffKind::Gone, text },
-        Part::Added(text) => DiffPart { kind: DiffKind::Added, text },
+    let part = |(at, part): (usize, DiffSpan)| match part {
+        DiffSpan::Same(text) => DiffPart { kind: DiffKind::Same, text: shortened(text, at > 0, at < last) },
+        DiffSpan::Gone(text) => DiffPart { kind: DiffKind::Gone, text },
+        DiffSpan::Added(text) => DiffPart { kind: DiffKind::Added, text },
     };
     parts.into_iter().enumerate().map(part).collect()
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use callgate_controls::allowance::{self, Allowance, Allowances, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope, Allowances};
 use callgate_controls::pause;
 use callgate_home::clock::Moment;
 use callgate_home::{Home, Lease, read_private};
@@ -150,7 +150,7 @@ impl<'h> Guards<'h> {
         let mut observed = self
             .allowances
             .open(server, &self.now)
-            .filter(|granted| granted.what == What::Observe)
+            .filter(|granted| granted.what == AllowanceScope::Observe)
             .filter(is_its);
         observed.next().map(|granted| {
             let whom =
@@ -238,7 +238,7 @@ mod tests {
         let _sessions = [place.session_of("s", "cursor"), place.session_of("s", "zed")];
         let now = place.clock.now();
         let hour = Duration::from_secs(3_600);
-        allowance::grant_to(&place.home, &now, ("s", Some("cursor")), What::Observe, hour).unwrap();
+        allowance::grant_to(&place.home, &now, ("s", Some("cursor")), AllowanceScope::Observe, hour).unwrap();
         let mut guards = Guards::read(&place.home, now);
         let mut found: Vec<_> = running(&place.home)
             .iter()

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use callgate_home::Lease;
 use callgate_redaction::Masker;
 use callgate_supervise::{arguments, identify, memory_of};
-use callgate_trees::{Here, Texts, What};
+use callgate_trees::{Here, ProcessKind, Texts};
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use crate::view::{ProcessView, TreeView, Usage};
@@ -214,7 +214,7 @@ fn view(pid: Pid, process: &Process, depth: u32, telling: Telling<'_>) -> Proces
     ProcessView {
         pid: pid.as_u32(),
         depth,
-        what: What::of(&words, &name).to_string(),
+        what: ProcessKind::of(&words, &name).to_string(),
         command,
         cpu_percent: process.cpu_usage(),
         memory_bytes: 0,

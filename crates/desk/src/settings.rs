@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use callgate_controls::Settings;
-use callgate_controls::settings::{KEYS, Key, MOST_DAYS, MOST_NAMES, find};
+use callgate_controls::settings::{KEYS, MOST_DAYS, MOST_NAMES, SettingKey, find};
 use callgate_history::History;
 use callgate_home::{Locked, atomic, try_lock};
 use callgate_journal::{EventKind, record_event};
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// One setting as it counts now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingValue {
-    pub key: &'static Key,
+    pub key: &'static SettingKey,
     /// As JSON.
     pub value: String,
     /// The file says so; otherwise it is the default.
@@ -35,7 +35,7 @@ pub struct SettingValue {
 /// One change of one setting that was worked out and is not written yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingChange {
-    pub key: &'static Key,
+    pub key: &'static SettingKey,
     /// The file says something that cannot be used.
     pub mends: bool,
     /// What counts now, as JSON.
@@ -194,7 +194,7 @@ impl Desk {
     }
 
     /// Writes these values where the file says otherwise.
-    fn change_settings(&self, wanted: &[(&Key, Json)], loosened: &[String]) -> Result<(), DeskError> {
+    fn change_settings(&self, wanted: &[(&SettingKey, Json)], loosened: &[String]) -> Result<(), DeskError> {
         let path = self.home.settings();
         let fail = |error| DeskError::disk(format!("{} cannot be written", path.display()), error);
         // Of two changes at once, none is lost.
@@ -281,7 +281,7 @@ impl Desk {
 /// A file that is begun.
 const NEW: &str = "{}\n";
 
-fn value_of(file: &Json, key: &'static Key) -> SettingValue {
+fn value_of(file: &Json, key: &'static SettingKey) -> SettingValue {
     let written = file.at(&key.path()).map(|value| key.normal(value));
     let unusable = written.as_ref().and_then(|value| key.problem(value));
     let said = written.filter(|_| unusable.is_none());
@@ -295,7 +295,7 @@ fn value_of(file: &Json, key: &'static Key) -> SettingValue {
 }
 
 /// Puts a value that fits into its place.
-fn apply(settings: &mut UserSettings, key: &Key, value: &Json) {
+fn apply(settings: &mut UserSettings, key: &SettingKey, value: &Json) {
     let number = || match value {
         Json::Number(number) => number.parse().unwrap_or(u32::MAX),
         _ => u32::MAX,
@@ -335,10 +335,10 @@ fn apply(settings: &mut UserSettings, key: &Key, value: &Json) {
 }
 
 /// What the file has to say for these settings.
-fn values(settings: &UserSettings) -> Vec<(&'static Key, Json)> {
+fn values(settings: &UserSettings) -> Vec<(&'static SettingKey, Json)> {
     let word = |word: &str| Json::String(word.to_owned());
     let number = |number: u32| Json::Number(number.to_string());
-    let value = |key: &'static Key| {
+    let value = |key: &'static SettingKey| {
         let value = match key.name {
             "history.days" => number(settings.history_days),
             "history.megabytes" => number(settings.history_megabytes),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::control::{self, Wish};
-use callgate_controls::pause::Scope;
+use callgate_controls::control::{self, ServerCommand};
+use callgate_controls::pause::PauseScope;
 use callgate_home::{Home, Lease, SessionId, Stand, running};
 use callgate_journal::catch_up;
 use callgate_text::{count, name};
@@ -70,18 +70,18 @@ pub enum Became {
 
 impl Became {
     /// Is it as it was asked for?
-    pub fn is(&self, wish: Wish) -> bool {
+    pub fn is(&self, wish: ServerCommand) -> bool {
         match self {
             Became::Now(stand, _) => *stand == wanted(wish),
             // Nothing runs any more, which is all that somebody who stops it asks for.
-            Became::Over(_) => wish == Wish::Stop,
+            Became::Over(_) => wish == ServerCommand::Stop,
             Became::Underway(_) => false,
         }
     }
 }
 
-fn wanted(wish: Wish) -> Stand {
-    if wish == Wish::Stop { Stand::Stopped } else { Stand::Running }
+fn wanted(wish: ServerCommand) -> Stand {
+    if wish == ServerCommand::Stop { Stand::Stopped } else { Stand::Running }
 }
 
 /// What became of [`Desk::stop_all`].
@@ -93,7 +93,7 @@ pub struct StoppedAll {
 }
 
 /// Asks it of every session that is meant. An error when none runs.
-pub fn ask(home: &Home, whom: Whom<'_>, wish: Wish, now_ms: i64) -> Result<Vec<Asked>, DeskError> {
+pub fn ask(home: &Home, whom: Whom<'_>, wish: ServerCommand, now_ms: i64) -> Result<Vec<Asked>, DeskError> {
     let meant: Vec<Lease> = running(home).into_iter().filter(|lease| whom.means(lease)).collect();
     if meant.is_empty() {
         return Err(DeskError::NotFound(nobody(home, whom)));
@@ -136,7 +136,7 @@ fn nobody(home: &Home, whom: Whom<'_>) -> String {
 
 /// Why only a person starts a server again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kept {
+pub enum RestartHold {
     /// Its limits ended it, or it crashed too often: its clients are told that a person has to start it.
     Down,
     /// A person did. To start it takes back what they said.
@@ -144,27 +144,27 @@ pub enum Kept {
 }
 
 /// Whether any of these is kept from running; the strongest reason.
-pub fn kept(home: &Home, whom: Whom<'_>) -> Option<Kept> {
+pub fn kept(home: &Home, whom: Whom<'_>) -> Option<RestartHold> {
     let kept = |lease: &Lease| match lease.stand {
         // What its limits ended has a reason beside it.
-        Stand::Stopped if lease.stand_words.is_none() => Some(Kept::Stopped),
-        Stand::Stopped | Stand::Down => Some(Kept::Down),
+        Stand::Stopped if lease.stand_words.is_none() => Some(RestartHold::Stopped),
+        Stand::Stopped | Stand::Down => Some(RestartHold::Down),
         Stand::Running | Stand::Starting => None,
     };
     running(home).iter().filter(|lease| whom.means(lease)).filter_map(kept).max()
 }
 
 /// What was done, in one sentence.
-pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
+pub fn told(wish: ServerCommand, whom: &str, became: &[Became]) -> String {
     let done = became.iter().filter(|one| matches!(one, Became::Now(now, _) if *now == wanted(wish))).count();
     let sessions = count(done as u64, "session");
     let mut words = match (wish, done) {
-        (Wish::Stop, 0) => format!("Stopped: {whom} in {sessions}"),
-        (Wish::Stop, _) => format!(
+        (ServerCommand::Stop, 0) => format!("Stopped: {whom} in {sessions}"),
+        (ServerCommand::Stop, _) => format!(
             "Stopped: {whom} in {sessions}; the processes are ended, and calls are refused until a person starts it"
         ),
-        (Wish::Start | Wish::Restart, 0) => format!("Not running: {whom}"),
-        (Wish::Start | Wish::Restart, _) => format!("Running: {whom} in {sessions}"),
+        (ServerCommand::Start | ServerCommand::Restart, 0) => format!("Not running: {whom}"),
+        (ServerCommand::Start | ServerCommand::Restart, _) => format!("Running: {whom} in {sessions}"),
     };
     let failed = became.iter().find_map(|one| match one {
         Became::Now(stand, said) if *stand != wanted(wish) => said.as_deref(),
@@ -196,17 +196,23 @@ pub fn told(wish: Wish, whom: &str, became: &[Became]) -> String {
 
 impl Desk {
     /// Stops, starts or restarts a server, in one session or in all, and waits until that is done.
-    pub fn ask_server(&self, server: &str, session: Option<&str>, wish: Wish) -> Result<Done, DeskError> {
+    pub fn ask_server(
+        &self,
+        server: &str,
+        session: Option<&str>,
+        wish: ServerCommand,
+    ) -> Result<Done, DeskError> {
         let whom = Whom::from_names(server, session)?;
         // What cannot be told is no reason not to stop it.
-        let lost = if wish == Wish::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
+        let lost =
+            if wish == ServerCommand::Start { Vec::new() } else { self.at_stake(whom).unwrap_or_default() };
         let asked = ask(&self.home, whom, wish, self.clock.now().wall_ms)?;
         let words = with_lost(told(wish, &name(server), &self.await_all(wish, &asked)), &lost);
         Ok(Done::said(words, Some(server)))
     }
 
     /// Waits until the sessions have dealt with what they were asked, for a bounded time.
-    pub fn await_all(&self, wish: Wish, asked: &[Asked]) -> Vec<Became> {
+    pub fn await_all(&self, wish: ServerCommand, asked: &[Asked]) -> Vec<Became> {
         let until = Instant::now() + PATIENCE;
         let mut calm: Option<Instant> = None;
         loop {
@@ -215,7 +221,8 @@ impl Desk {
             let underway = became.iter().any(|one| matches!(one, Became::Underway(_)));
             let since = (!underway).then(|| *calm.get_or_insert_with(Instant::now));
             calm = since;
-            let settled = since.is_some_and(|since| wish == Wish::Stop || since.elapsed() >= SETTLING);
+            let settled =
+                since.is_some_and(|since| wish == ServerCommand::Stop || since.elapsed() >= SETTLING);
             if settled || Instant::now() >= until {
                 return self.with_reasons(asked, became);
             }
@@ -241,15 +248,15 @@ impl Desk {
 
     /// Pauses every call, then stops every server: what runs is cancelled, and nothing is started by a client's next call.
     pub fn stop_all(&self) -> Result<StoppedAll, DeskError> {
-        pausing::begin(&self.edit_context(), Scope::default(), None)?;
+        pausing::begin(&self.edit_context(), PauseScope::default(), None)?;
         // Nothing new begins from here on, and what cannot be told is no reason not to stop it.
         let lost = self.at_stake(Whom::default()).unwrap_or_default();
-        let asked = match ask(&self.home, Whom::default(), Wish::Stop, self.clock.now().wall_ms) {
+        let asked = match ask(&self.home, Whom::default(), ServerCommand::Stop, self.clock.now().wall_ms) {
             // The pause alone is what there was to do.
             Err(DeskError::NotFound(_)) => Vec::new(),
             asked => asked?,
         };
-        Ok(StoppedAll { became: self.await_all(Wish::Stop, &asked), lost })
+        Ok(StoppedAll { became: self.await_all(ServerCommand::Stop, &asked), lost })
     }
 
     /// The same, in words.
@@ -286,7 +293,7 @@ pub fn everything(became: &[Became]) -> String {
     if became.is_empty() {
         format!("{paused}; none was running")
     } else {
-        format!("{paused}. {}", told(Wish::Stop, "every server", became))
+        format!("{paused}. {}", told(ServerCommand::Stop, "every server", became))
     }
 }
 
@@ -304,11 +311,11 @@ mod tests {
         let place = TestHome::new();
         let session = place.session("files");
         let whom = Whom { server: Some("files"), ..Whom::default() };
-        let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();
+        let asked = ask(&place.home, whom, ServerCommand::Start, place.clock.now().wall_ms).unwrap();
         // It serves, as far as its session says;
         session.journal.update_lease(|lease| lease.turn = asked[0].turn).unwrap();
         let became = thread::scope(|scope| {
-            let waiting = scope.spawn(|| place.desk.await_all(Wish::Start, &asked));
+            let waiting = scope.spawn(|| place.desk.await_all(ServerCommand::Start, &asked));
             // and is gone a moment later.
             session.journal.event(Event { kind: EventKind::Crashed, text: "exit code 3 [CG-120]" });
             session.end();
@@ -316,7 +323,7 @@ mod tests {
         });
         assert_eq!(became, [Became::Over(Some("exit code 3 [CG-120]".to_owned()))]);
         assert_eq!(
-            told(Wish::Start, "files", &became),
+            told(ServerCommand::Start, "files", &became),
             "Not running: files; 1 session over (exit code 3 [CG-120])"
         );
     }
@@ -326,9 +333,9 @@ mod tests {
         let place = TestHome::new();
         let session = place.session("files");
         let whom = Whom { server: Some("files"), ..Whom::default() };
-        let asked = ask(&place.home, whom, Wish::Start, place.clock.now().wall_ms).unwrap();
+        let asked = ask(&place.home, whom, ServerCommand::Start, place.clock.now().wall_ms).unwrap();
         session.journal.update_lease(|lease| lease.turn = asked[0].turn).unwrap();
-        let became = place.desk.await_all(Wish::Start, &asked);
+        let became = place.desk.await_all(ServerCommand::Start, &asked);
         assert_eq!(became, [Became::Now(Stand::Running, None)]);
     }
 
@@ -342,7 +349,11 @@ mod tests {
             (Became::Over(None), true, false),
             (Became::Underway(None), false, false),
         ] {
-            assert_eq!((became.is(Wish::Stop), became.is(Wish::Start)), (stopped, started), "{became:?}");
+            assert_eq!(
+                (became.is(ServerCommand::Stop), became.is(ServerCommand::Start)),
+                (stopped, started),
+                "{became:?}"
+            );
         }
     }
 
@@ -353,29 +364,29 @@ mod tests {
         let down = || Became::Now(Stand::Down, Some("it crashed".to_owned()));
         for (wish, became, words) in [
             (
-                Wish::Stop,
+                ServerCommand::Stop,
                 vec![stopped(), stopped()],
                 "Stopped: files in 2 sessions; the processes are ended, and calls are refused until a person starts it",
             ),
-            (Wish::Start, vec![running()], "Running: files in 1 session"),
-            (Wish::Restart, vec![running(), down()], "Running: files in 1 session; but it crashed"),
+            (ServerCommand::Start, vec![running()], "Running: files in 1 session"),
+            (ServerCommand::Restart, vec![running(), down()], "Running: files in 1 session; but it crashed"),
             (
-                Wish::Restart,
+                ServerCommand::Restart,
                 vec![Became::Underway(None), Became::Over(None)],
                 "Not running: files; 1 session still at it; 1 session over",
             ),
             (
-                Wish::Start,
+                ServerCommand::Start,
                 vec![Became::Now(Stand::Down, Some("the server does not run: exit code 3".to_owned()))],
                 "Not running: files; exit code 3",
             ),
             (
-                Wish::Start,
+                ServerCommand::Start,
                 vec![Became::Over(Some("exit code 127 [CG-101]".to_owned()))],
                 "Not running: files; 1 session over (exit code 127 [CG-101])",
             ),
             (
-                Wish::Start,
+                ServerCommand::Start,
                 vec![Became::Underway(Some("it crashed".to_owned())), running()],
                 "Running: files in 1 session; 1 session still at it (it crashed)",
             ),

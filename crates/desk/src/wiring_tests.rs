@@ -12,7 +12,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use callgate_clients::backup::Backups;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::{Os, System, ledger};
 use callgate_controls::patience;
@@ -59,13 +59,13 @@ pub(super) fn world() -> World {
 
 impl World {
     /// An entry of Claude Desktop's file.
-    fn key(&self, name: &str) -> Key {
+    fn key(&self, name: &str) -> LedgerKey {
         let (client, path) = ("claude-desktop".to_owned(), self.claude.clone());
-        Key { client, path, project: None, name: name.to_owned() }
+        LedgerKey { client, path, project: None, name: name.to_owned() }
     }
 
     /// What choosing it does while Claude Desktop runs.
-    fn keep_and_wait(&self, key: &Key, todo: &Todo) {
+    fn keep_and_wait(&self, key: &LedgerKey, todo: &Todo) {
         let bytes = fs::read(&key.path).unwrap();
         Backups::of(self.place.home.path()).keep(&key.client, &key.path, &bytes, 5).unwrap();
         queue::add(self.place.home.path(), std::slice::from_ref(key), todo, 5).unwrap();
@@ -290,7 +290,7 @@ fn servers_come_back_as_they_were_last_and_not_as_they_were_before_the_last_edit
 #[test]
 fn what_waited_is_written_once_its_client_has_quit() {
     let world = world();
-    let key = callgate_clients::ledger::Key {
+    let key = callgate_clients::ledger::LedgerKey {
         client: "claude-desktop".into(),
         path: world.claude.clone(),
         project: None,
@@ -451,7 +451,7 @@ fn a_broken_queue_is_told_and_keeps_nobody_from_their_clients() {
 fn what_waited_and_could_not_be_done_is_told_until_the_next_change() {
     let world = world();
     let far = world.entries("claude-desktop").into_iter().find(|entry| entry.key.name == "far").unwrap().key;
-    let key = callgate_clients::ledger::Key {
+    let key = callgate_clients::ledger::LedgerKey {
         client: far.client,
         path: world.claude.clone(),
         project: None,

@@ -68,7 +68,7 @@ impl<'a> Places<'a> {
 }
 
 /// A list or a map that has not ended yet.
-struct Open {
+struct OpenNode {
     start: usize,
     oddity: Option<Oddity>,
     inline: bool,
@@ -83,7 +83,7 @@ enum Parts {
 struct Builder<'a> {
     text: &'a str,
     places: Places<'a>,
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     root: Option<Node>,
 }
 
@@ -127,7 +127,7 @@ impl Builder<'_> {
             return Err(Unreadable::Deep);
         }
         let inline = self.text[range.start..].starts_with(bracket);
-        self.open.push(Open { start: range.start, oddity, inline, parts });
+        self.open.push(OpenNode { start: range.start, oddity, inline, parts });
         Ok(())
     }
 

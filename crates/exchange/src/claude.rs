@@ -11,7 +11,7 @@ use callgate_policy::{Policy, Report};
 
 use crate::glob;
 use crate::json::Json;
-use crate::ledger::{Ledger, Place, below};
+use crate::ledger::{Ledger, SourcePosition, below};
 use crate::note::{Difference, Note};
 use crate::settings::{Settings, member};
 
@@ -59,7 +59,7 @@ impl Level {
 
 /// One entry about MCP tools.
 #[derive(Debug)]
-struct Entry {
+struct PermissionEntry {
     level: Level,
     /// `mcp__server`, `mcp__server__tool`, either with `*`.
     text: String,
@@ -81,13 +81,13 @@ pub fn import(text: &str, server: Option<&str>) -> Result<Permissions, Report> {
     };
     let mut policies = Vec::new();
     for server in servers {
-        let policy = Server { prefix: prefix(&server), server, mode: &mode };
+        let policy = ServerRules { prefix: prefix(&server), server, mode: &mode };
         match policy.import(&entries) {
             Ok(Some(imported)) => policies.push(imported),
             Ok(None) => {
                 let message = format!("nothing here is about the server {:?}", policy.server);
                 ledger.problem(
-                    Place::START,
+                    SourcePosition::START,
                     "/permissions",
                     message,
                     "name a server as Claude Code does: claude mcp list",
@@ -96,7 +96,7 @@ pub fn import(text: &str, server: Option<&str>) -> Result<Permissions, Report> {
             Err(why) => {
                 let message =
                     format!("the rules for {:?} cannot be said in Callgate's language: {why}", policy.server);
-                ledger.problem(Place::START, "/permissions", message, "write this policy by hand");
+                ledger.problem(SourcePosition::START, "/permissions", message, "write this policy by hand");
             }
         }
     }
@@ -115,10 +115,10 @@ fn entries(
     settings: &Settings<'_>,
     ledger: &mut Ledger,
     skipped: &mut Ledger,
-) -> Option<(Vec<Entry>, String)> {
+) -> Option<(Vec<PermissionEntry>, String)> {
     let permissions = member(&settings.root, "permissions");
     let Some(known) = permissions.and_then(Node::map) else {
-        let place = permissions.map_or(Place::START, |node| settings.place(&node.span));
+        let place = permissions.map_or(SourcePosition::START, |node| settings.place(&node.span));
         let fix = "is this a settings.json of Claude Code?";
         ledger.problem(place, "/permissions", "there is no object \"permissions\" here", fix);
         return None;
@@ -156,7 +156,7 @@ fn entries(
             "there are {} rules with {patterns} patterns; {MOST_RULES} and {MOST_PATTERNS} are the most",
             found.len()
         );
-        ledger.problem(Place::START, "/permissions", message, "remove rules that others cover");
+        ledger.problem(SourcePosition::START, "/permissions", message, "remove rules that others cover");
     }
     Some((found, mode))
 }
@@ -166,7 +166,7 @@ fn list(
     node: &Node,
     level: Level,
     pointer: &str,
-    found: &mut Vec<Entry>,
+    found: &mut Vec<PermissionEntry>,
     ledger: &mut Ledger,
     skipped: &mut Ledger,
 ) {
@@ -198,7 +198,7 @@ fn list(
             skipped.note(place.line, Difference::NotSaid, said);
             continue;
         }
-        found.push(Entry { level, text: text.to_owned(), line: place.line });
+        found.push(PermissionEntry { level, text: text.to_owned(), line: place.line });
     }
 }
 
@@ -209,7 +209,7 @@ fn server_part(rule: &str) -> &str {
 }
 
 /// Servers by the names in the rules, in the order in which they first appear.
-fn named_servers(entries: &[Entry]) -> Vec<String> {
+fn named_servers(entries: &[PermissionEntry]) -> Vec<String> {
     let mut servers: Vec<String> = Vec::new();
     for entry in entries {
         let server = server_part(entry.text.split('(').next().unwrap_or_default());
@@ -231,7 +231,7 @@ fn as_shown(rule: &str) -> String {
     rule.replace('_', "?")
 }
 
-struct Server<'m> {
+struct ServerRules<'m> {
     server: String,
     /// `mcp__server__`
     prefix: String,
@@ -246,8 +246,8 @@ struct Concern {
     line: usize,
 }
 
-impl Server<'_> {
-    fn import(&self, entries: &[Entry]) -> Result<Option<ImportedFor>, String> {
+impl ServerRules<'_> {
+    fn import(&self, entries: &[PermissionEntry]) -> Result<Option<ImportedFor>, String> {
         let mut ledger = Ledger::default();
         let concerns = self.concerns(entries, &mut ledger);
         // A server whose rules were all left out is named in the settings even so.
@@ -262,7 +262,7 @@ impl Server<'_> {
         Ok(Some(ImportedFor { server: self.server.clone(), text, notes: ledger.into_notes() }))
     }
 
-    fn concerns(&self, entries: &[Entry], ledger: &mut Ledger) -> Vec<Concern> {
+    fn concerns(&self, entries: &[PermissionEntry], ledger: &mut Ledger) -> Vec<Concern> {
         let mut concerns = Vec::new();
         let whole = self.prefix.strip_suffix("__").unwrap_or(&self.prefix);
         for entry in entries {

@@ -104,17 +104,17 @@ impl Json {
 }
 
 /// An entry of a list or a member of an object.
-trait Entry {
+trait JsonItem {
     fn write_entry(&self, out: &mut String, depth: usize);
 }
 
-impl Entry for Json {
+impl JsonItem for Json {
     fn write_entry(&self, out: &mut String, depth: usize) {
         self.write(out, depth, 1);
     }
 }
 
-impl Entry for (String, Json) {
+impl JsonItem for (String, Json) {
     fn write_entry(&self, out: &mut String, depth: usize) {
         let before = out.len();
         quote(out, &self.0);
@@ -124,7 +124,7 @@ impl Entry for (String, Json) {
     }
 }
 
-fn block<'a, E: Entry + 'a>(
+fn block<'a, E: JsonItem + 'a>(
     out: &mut String,
     depth: usize,
     entries: impl Iterator<Item = &'a E>,

@@ -9,44 +9,44 @@ use crate::note::{Difference, Note};
 
 /// A place of the original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourcePosition {
     /// From 1.
     pub(crate) line: usize,
     /// From 1, in characters.
     pub(crate) column: usize,
 }
 
-impl Place {
-    pub(crate) const START: Place = Place { line: 1, column: 1 };
+impl SourcePosition {
+    pub(crate) const START: SourcePosition = SourcePosition { line: 1, column: 1 };
 }
 
 /// From byte offsets to places. Goes on from the last one asked for: who asks in order pays for the text once.
 #[derive(Debug)]
-pub(crate) struct Places<'t> {
+pub(crate) struct PositionIndex<'t> {
     text: &'t str,
-    last: Cell<(usize, Place)>,
+    last: Cell<(usize, SourcePosition)>,
 }
 
-impl<'t> Places<'t> {
-    pub(crate) fn new(text: &'t str) -> Places<'t> {
-        Places { text, last: Cell::new((0, Place::START)) }
+impl<'t> PositionIndex<'t> {
+    pub(crate) fn new(text: &'t str) -> PositionIndex<'t> {
+        PositionIndex { text, last: Cell::new((0, SourcePosition::START)) }
     }
 
     /// LF, CRLF and a lone CR end a line; a byte order mark takes no column.
-    pub(crate) fn at(&self, offset: usize) -> Place {
+    pub(crate) fn at(&self, offset: usize) -> SourcePosition {
         let mut end = offset.min(self.text.len());
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
         let (mut from, mut place) = self.last.get();
         if from > end {
-            (from, place) = (0, Place::START);
+            (from, place) = (0, SourcePosition::START);
         }
         for (i, c) in self.text[from..end].char_indices() {
             let at = from + i;
             let ends = c == '\n' || (c == '\r' && !self.text[at + 1..].starts_with('\n'));
             if ends {
-                place = Place { line: place.line + 1, column: 1 };
+                place = SourcePosition { line: place.line + 1, column: 1 };
             } else if c != '\r' && !(c == '\u{feff}' && at == 0) {
                 place.column += 1;
             }
@@ -65,7 +65,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn problem(
         &mut self,
-        place: Place,
+        place: SourcePosition,
         pointer: &str,
         message: impl Into<String>,
         fix: impl Into<String>,
@@ -118,7 +118,7 @@ pub(crate) fn below(pointer: &str, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, Places};
+    use super::{PositionIndex, SourcePosition};
 
     #[test]
     fn offsets_become_lines_and_columns() {
@@ -130,15 +130,19 @@ mod tests {
             ("ü!", 1, 1, 1),
             ("", 9, 1, 1),
         ] {
-            assert_eq!(Places::new(text).at(offset), Place { line, column }, "{text:?} {offset}");
+            assert_eq!(
+                PositionIndex::new(text).at(offset),
+                SourcePosition { line, column },
+                "{text:?} {offset}"
+            );
         }
     }
     #[test]
     fn places_can_be_asked_for_in_any_order() {
         let text = "ab\r\nc\nü\rd";
-        let places = Places::new(text);
+        let places = PositionIndex::new(text);
         for offset in [9, 0, 4, 4, 2, 7, 8, 3, 100, 1] {
-            assert_eq!(places.at(offset), Places::new(text).at(offset), "{offset}");
+            assert_eq!(places.at(offset), PositionIndex::new(text).at(offset), "{offset}");
         }
     }
 }

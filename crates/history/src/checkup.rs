@@ -39,7 +39,7 @@ pub struct Leftover {
 
 /// Something in the home that others can get at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct ExposedPath {
     pub path: PathBuf,
     /// Why others may write it; nothing, if they can only read it.
     pub written: Option<String>,
@@ -145,7 +145,7 @@ pub fn set_aside(home: &Home) -> Vec<PathBuf> {
 
 /// What others can read or write: the home itself, its folders, and the files in them. What only the web engine keeps is not
 /// looked at.
-pub fn open_to_others(home: &Home) -> Vec<Open> {
+pub fn open_to_others(home: &Home) -> Vec<ExposedPath> {
     let folders = FOLDERS.iter().copied().chain(["backups", "bin"]).map(|name| home.path().join(name));
     let mut paths = vec![home.path().to_owned()];
     paths.extend(entries(home.path()).into_iter().filter(|path| !path.ends_with("webview")));
@@ -159,12 +159,12 @@ pub fn open_to_others(home: &Home) -> Vec<Open> {
     looked.filter_map(|(meta, path)| openness(&meta, path)).collect()
 }
 
-fn openness(meta: &Metadata, path: PathBuf) -> Option<Open> {
+fn openness(meta: &Metadata, path: PathBuf) -> Option<ExposedPath> {
     if meta.is_symlink() {
         return None;
     }
     let written = private::shared_with_others(meta);
-    (written.is_some() || private::readable_by_others(meta)).then_some(Open { path, written })
+    (written.is_some() || private::readable_by_others(meta)).then_some(ExposedPath { path, written })
 }
 
 /// What is free on the disk that the home is on, in bytes.

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use serde::{Deserialize, Serialize};
 
 use super::History;
-use super::search::{Text, Words};
+use super::search::{SearchedText, Words};
 use super::wire::Decision;
 
 /// Characters of a text that are looked for.
@@ -179,9 +179,14 @@ impl Matcher {
 /// What is searched, in the order of [`texts`].
 pub(crate) const TEXT_COLUMNS: &str = "x.tool, c.reason, c.args, c.result";
 
-pub(crate) fn texts<'r>(row: &'r Row<'_>, first: usize) -> rusqlite::Result<[Text<'r>; 4]> {
+pub(crate) fn texts<'r>(row: &'r Row<'_>, first: usize) -> rusqlite::Result<[SearchedText<'r>; 4]> {
     let text = |column: usize| {
         Ok::<_, rusqlite::Error>(row.get_ref(first + column)?.as_str_or_null()?.unwrap_or_default())
     };
-    Ok([Text::Plain(text(0)?), Text::Plain(text(1)?), Text::Json(text(2)?), Text::Json(text(3)?)])
+    Ok([
+        SearchedText::Plain(text(0)?),
+        SearchedText::Plain(text(1)?),
+        SearchedText::Json(text(2)?),
+        SearchedText::Json(text(3)?),
+    ])
 }

@@ -81,7 +81,7 @@ pub fn forget(
     logs.iter().try_for_each(|log| empty_stderr(log))?;
     let path = home.history_db();
     let fail = |error: rusqlite::Error| sqlite::database_error(&path, &error);
-    let scope = Scope::of(what);
+    let scope = ForgetConditions::of(what);
     let revs = scope.calls(&connection).map_err(fail)?;
     let mut unwiped = Unwiped::found(&connection).map_err(fail)?;
     let mut head = Masker::new(&[]).keep_text(by.words).into_owned();
@@ -141,7 +141,7 @@ fn empty_stderr(log: &Path) -> Result<(), StoreError> {
 impl History {
     /// What [`forget`] would take, by server.
     pub fn forgettable(&self, what: &Forget) -> Result<Vec<Removed>, StoreError> {
-        let scope = Scope::of(what);
+        let scope = ForgetConditions::of(what);
         let mut sums = Sums::default();
         sums.add_all(self.rows(
             &format!(
@@ -161,7 +161,7 @@ impl History {
 
     /// How many calls [`forget`] would leave because they are still running.
     pub fn unforgettable(&self, what: &Forget) -> Result<u64, StoreError> {
-        let scope = Scope::of(what);
+        let scope = ForgetConditions::of(what);
         let sql = format!(
             "SELECT count(*) FROM calls c JOIN sessions s ON s.id = c.session WHERE ({}) AND {RUNNING}",
             scope.of_calls
@@ -172,7 +172,7 @@ impl History {
 }
 
 /// What to forget, as conditions over tables. All of them take the same values.
-struct Scope {
+struct ForgetConditions {
     of_calls: String,
     of_events: Option<String>,
     /// Of sessions that are over and have no calls any more. A running session's row stays: it says what of its spool is
@@ -189,16 +189,18 @@ const RUNNING: &str = "c.outcome IS NULL AND s.ended_ms IS NULL";
 const ONLY_DEMO: &str = "server IN (SELECT server FROM sessions WHERE demo = 1)
     AND server NOT IN (SELECT server FROM sessions WHERE demo = 0)";
 
-impl Scope {
-    fn of(what: &Forget) -> Scope {
-        let scope =
-            |calls: &str, events: Option<&str>, sessions: Option<&'static str>, values: Vec<Value>| Scope {
-                of_calls: calls.to_owned(),
-                of_events: events.map(|events| format!("({events}) AND {REMOVABLE}")),
-                of_sessions: sessions,
-                is_demo: *what == Forget::Demo,
-                values,
-            };
+impl ForgetConditions {
+    fn of(what: &Forget) -> ForgetConditions {
+        let scope = |calls: &str,
+                     events: Option<&str>,
+                     sessions: Option<&'static str>,
+                     values: Vec<Value>| ForgetConditions {
+            of_calls: calls.to_owned(),
+            of_events: events.map(|events| format!("({events}) AND {REMOVABLE}")),
+            of_sessions: sessions,
+            is_demo: *what == Forget::Demo,
+            values,
+        };
         match what {
             // The one that is shown under this id.
             Forget::Call(id) => {
@@ -287,7 +289,7 @@ impl Unwiped {
 /// One forgetting on its way through the history.
 struct Removal<'r> {
     connection: &'r Connection,
-    scope: &'r Scope,
+    scope: &'r ForgetConditions,
     receipt: Receipt<'r>,
     /// Of sessions, by their ids.
     servers: HashMap<i64, String>,

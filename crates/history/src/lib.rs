@@ -37,7 +37,7 @@ pub use lines::LineRow;
 pub use lookup::{Counts, EventFilter};
 pub use peaks::PeakOf;
 pub use query::{Page, Query, Toward};
-pub use replay::{Arguments, Lack, Replay, Replayed, ToolUse};
+pub use replay::{Lack, Replay, Replayed, ReplayedArguments, ToolUse};
 pub use rows::{BodyRow, CallRow, EventRow, PolicyVersion, SessionRow};
 pub use search::{Class, Indexer, Words};
 pub use sizes::Answered;

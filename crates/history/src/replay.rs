@@ -49,12 +49,12 @@ pub struct Replayed<'r> {
     /// `None` while it runs.
     pub outcome: Option<Outcome>,
     pub duration: Option<Duration>,
-    pub args: Arguments<'r>,
+    pub args: ReplayedArguments<'r>,
 }
 
 /// What is left of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arguments<'r> {
+pub enum ReplayedArguments<'r> {
     /// Nobody asked for them.
     Unread,
     /// The call had none.
@@ -138,7 +138,7 @@ impl History {
 }
 
 #[derive(Debug)]
-struct Session {
+struct ReplayedSession {
     name: String,
     ended_ms: Option<i64>,
 }
@@ -152,10 +152,12 @@ struct Context {
     rule: String,
 }
 
-fn sessions(connection: &Connection, server: &str) -> rusqlite::Result<FxHashMap<i64, Session>> {
+fn sessions(connection: &Connection, server: &str) -> rusqlite::Result<FxHashMap<i64, ReplayedSession>> {
     connection
         .prepare_cached("SELECT id, name, ended_ms FROM sessions WHERE server = ?1")?
-        .query_map([server], |row| Ok((row.get(0)?, Session { name: row.get(1)?, ended_ms: row.get(2)? })))?
+        .query_map([server], |row| {
+            Ok((row.get(0)?, ReplayedSession { name: row.get(1)?, ended_ms: row.get(2)? }))
+        })?
         .collect()
 }
 
@@ -163,7 +165,7 @@ fn sessions(connection: &Connection, server: &str) -> rusqlite::Result<FxHashMap
 fn late(
     connection: &Connection,
     which: &Replay<'_>,
-    sessions: &FxHashMap<i64, Session>,
+    sessions: &FxHashMap<i64, ReplayedSession>,
 ) -> rusqlite::Result<Vec<(i64, i64)>> {
     let sql = "SELECT rev, at_ms, session FROM calls WHERE at_ms >= ?1 AND at_ms < ?2 ORDER BY rev";
     let mut statement = connection.prepare_cached(sql)?;
@@ -188,7 +190,7 @@ fn late(
 fn in_time(
     connection: &Connection,
     which: &Replay<'_>,
-    sessions: FxHashMap<i64, Session>,
+    sessions: FxHashMap<i64, ReplayedSession>,
     late: &[(i64, i64)],
     each: &mut impl FnMut(Replayed<'_>) -> ControlFlow<()>,
 ) -> rusqlite::Result<()> {
@@ -226,7 +228,7 @@ fn in_time(
 /// Puts rows together with what they have in common.
 struct Lender<'c> {
     connection: &'c Connection,
-    sessions: FxHashMap<i64, Session>,
+    sessions: FxHashMap<i64, ReplayedSession>,
     contexts: FxHashMap<i64, Context>,
     args: bool,
 }
@@ -264,7 +266,7 @@ impl Lender<'_> {
             duration: row
                 .get::<_, Option<i64>>(7)?
                 .map(|micros| Duration::from_micros(micros.unsigned_abs())),
-            args: if self.args { arguments(text(9)?, flags) } else { Arguments::Unread },
+            args: if self.args { arguments(text(9)?, flags) } else { ReplayedArguments::Unread },
         }))
     }
 
@@ -291,14 +293,14 @@ impl Lender<'_> {
     }
 }
 
-fn arguments(kept: Option<&str>, flags: i64) -> Arguments<'_> {
+fn arguments(kept: Option<&str>, flags: i64) -> ReplayedArguments<'_> {
     let lack = match flags {
         flags if flags & ARGS_WITHHELD != 0 => Lack::Withheld,
         flags if flags & ARGS_CUT != 0 => Lack::Cut,
         flags if flags & ARGS_MASKED != 0 => Lack::Masked,
-        _ => return kept.map_or(Arguments::Absent, Arguments::Whole),
+        _ => return kept.map_or(ReplayedArguments::Absent, ReplayedArguments::Whole),
     };
-    Arguments::Lacking { kept: kept.unwrap_or(""), lack }
+    ReplayedArguments::Lacking { kept: kept.unwrap_or(""), lack }
 }
 
 #[cfg(test)]

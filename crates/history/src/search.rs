@@ -28,7 +28,7 @@ use super::filter::Matcher;
 
 pub use build::Indexer;
 pub(crate) use read::{Index, Stretch};
-pub(crate) use words::Text;
+pub(crate) use words::SearchedText;
 pub use words::Words;
 
 /// Another number: another way to cut words, or other tables. Then the file is made anew.

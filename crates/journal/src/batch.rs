@@ -9,12 +9,12 @@ use callgate_home::clock::Moment;
 use callgate_home::{CallId, SessionId, StoreError, failpoint};
 use callgate_policy::{Keep, Kind, Taking};
 use callgate_protocol::json::Raw;
-use callgate_redaction::Kept;
+use callgate_redaction::RedactedText;
 
 use crate::Decision;
 use crate::journal::{Shared, lock};
 use crate::keep;
-use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Record};
+use crate::spool::record::{CallRecord, DecisionRecord, Mark, Record, RecordedBody};
 use crate::spool::writer::Group;
 
 /// A call that may go to the server if its limits and the disk allow it. Texts that a message does not have are
@@ -130,7 +130,7 @@ pub enum NotAdmitted {
 
 /// What a call's record says beside the message.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct RecordEntry {
     seq: u64,
     run: u32,
     at_ms: i64,
@@ -230,7 +230,7 @@ impl<'j> Batch<'j> {
         let run = self.run();
         let seq = intent.asked.map_or_else(|| self.number(), |call| call.seq);
         let holds = limits.iter().any(|taking| taking.limit.kind == Kind::Concurrent);
-        let mut entry = Entry { seq, run, at_ms: self.now.wall_ms, holds };
+        let mut entry = RecordEntry { seq, run, at_ms: self.now.wall_ms, holds };
         let mut over = None;
         if !limits.is_empty() || intent.spend.is_some() {
             let call =
@@ -297,7 +297,7 @@ impl<'j> Batch<'j> {
     /// A refused or malformed message: one row, no line.
     pub fn refuse(&mut self, refused: CallEntry<'_>) -> CallRef {
         let run = self.run();
-        let entry = Entry { seq: self.number(), run, at_ms: self.now.wall_ms, holds: false };
+        let entry = RecordEntry { seq: self.number(), run, at_ms: self.now.wall_ms, holds: false };
         self.record(entry, &refused)
     }
 
@@ -330,8 +330,8 @@ impl<'j> Batch<'j> {
         self.spare.take().unwrap_or_else(|| self.shared.number())
     }
 
-    fn record(&mut self, entry: Entry, call: &CallEntry<'_>) -> CallRef {
-        let Entry { seq, run, at_ms, holds } = entry;
+    fn record(&mut self, entry: RecordEntry, call: &CallEntry<'_>) -> CallRef {
+        let RecordEntry { seq, run, at_ms, holds } = entry;
         let call = &CallEntry { keep: call.keep.max(self.shared.keep), ..*call };
         let private = call.keep != Keep::Full;
         let text = call.args.map(Raw::text);
@@ -342,7 +342,7 @@ impl<'j> Batch<'j> {
         let kept = match (&names, call.keep) {
             (Some((names, cut)), _) => {
                 let kept = masker.keep(names);
-                Some(Kept { cut: *cut || kept.cut, ..kept })
+                Some(RedactedText { cut: *cut || kept.cut, ..kept })
             }
             (None, Keep::Full) => text.map(|text| masker.keep_arguments(seq, text)),
             (None, _) => None,
@@ -374,7 +374,9 @@ impl<'j> Batch<'j> {
             policy: short(call.policy),
             rule: short(call.rule),
             reason: &reason,
-            args: text.map(|text| kept.as_ref().map_or(Body::size_of(text), |kept| Body::of(kept, text))),
+            args: text.map(|text| {
+                kept.as_ref().map_or(RecordedBody::size_of(text), |kept| RecordedBody::of(kept, text))
+            }),
         };
         let mark = Mark { withheld: private, digest: call.digest };
         self.group.push(&match mark == Mark::default() {

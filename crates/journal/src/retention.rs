@@ -51,14 +51,14 @@ const LONG_TURN: Duration = Duration::from_millis(250);
 const SWEEP: i64 = STEP_CALLS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RemovalProgress {
     More,
     Done,
 }
 
-impl Step {
+impl RemovalProgress {
     pub fn is_done(self) -> bool {
-        self == Step::Done
+        self == RemovalProgress::Done
     }
 }
 
@@ -143,7 +143,7 @@ impl Housekeeping {
     }
 
     /// One short transaction's worth of what became too old. Done: not before another hour.
-    pub fn step(&mut self, filer: &Filer) -> Step {
+    pub fn step(&mut self, filer: &Filer) -> RemovalProgress {
         let now = self.clock.now().wall_ms;
         if !self.begun {
             self.begun = true;
@@ -157,14 +157,14 @@ impl Housekeeping {
             limit_logs(&self.home.logs(), ceiling.stderr(), days);
             limit_wrecks(&self.home, ceiling.wrecks(), days);
             self.next = Instant::now() + BETWEEN;
-            return Step::More;
+            return RemovalProgress::More;
         }
         let room = self.room();
         // A history that is busy or broken is somebody else's problem now, and the next session's later.
-        let step = trim(filer.connection(), &self.settings, now, room).unwrap_or(Step::Done);
+        let step = trim(filer.connection(), &self.settings, now, room).unwrap_or(RemovalProgress::Done);
         match step {
-            Step::More => self.next = Instant::now() + BETWEEN,
-            Step::Done => (self.begun, self.next) = (false, Instant::now() + HOUR),
+            RemovalProgress::More => self.next = Instant::now() + BETWEEN,
+            RemovalProgress::Done => (self.begun, self.next) = (false, Instant::now() + HOUR),
         }
         step
     }
@@ -289,20 +289,25 @@ fn days(settings: &Settings) -> i64 {
 }
 
 /// Removes some of what is too old or too much. `room`: bytes that the history's file may have.
-pub fn trim(connection: &Connection, settings: &Settings, now: i64, room: i64) -> rusqlite::Result<Step> {
+pub fn trim(
+    connection: &Connection,
+    settings: &Settings,
+    now: i64,
+    room: i64,
+) -> rusqlite::Result<RemovalProgress> {
     let pages = Pages::of(connection)?;
     let too_large = pages.exceeds(room, 1_000);
     let removed =
         in_transaction(connection, |connection| remove(connection, now, now - days(settings), too_large))?;
     if removed > 0 {
-        return Ok(Step::More);
+        return Ok(RemovalProgress::More);
     }
     if pages.are_to_give_back(room) || pages.free > pages.all / 4 + STEP_PAGES {
         give_back(connection, STEP_PAGES)?;
-        return Ok(Step::More);
+        return Ok(RemovalProgress::More);
     }
     sweep_contexts(connection)?;
-    Ok(Step::Done)
+    Ok(RemovalProgress::Done)
 }
 
 fn in_transaction<T>(

@@ -9,7 +9,7 @@ use callgate_protocol::json::Raw;
 use crate::Outcome;
 use crate::batch::CallRef;
 use crate::journal::Shared;
-use crate::spool::record::{Body, OutcomeRecord, Record};
+use crate::spool::record::{OutcomeRecord, Record, RecordedBody};
 use crate::spool::writer::Group;
 
 #[derive(Debug)]
@@ -40,7 +40,9 @@ impl<'j> Settlement<'j> {
             seq: call.seq,
             outcome,
             duration_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            result: text.map(|text| kept.as_ref().map_or(Body::size_of(text), |kept| Body::of(kept, text))),
+            result: text.map(|text| {
+                kept.as_ref().map_or(RecordedBody::size_of(text), |kept| RecordedBody::of(kept, text))
+            }),
         };
         group.push(&if private { Record::WithheldOutcome(record) } else { Record::Outcome(record) });
         self.records += 1;

@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 4096;
 
 /// An event on its way to the file. Masked and escaped by whoever writes it, so that nobody else waits for that.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LogEvent {
     at_ms: i64,
     level: Level,
     target: &'static str,
@@ -25,13 +25,13 @@ pub(crate) struct Entry {
     fields: Vec<(&'static str, String)>,
 }
 
-impl Entry {
-    pub(crate) fn new(level: Level, target: &'static str, message: String) -> Entry {
-        Entry { at_ms: clock::wall_ms(), level, target, message, fields: Vec::new() }
+impl LogEvent {
+    pub(crate) fn new(level: Level, target: &'static str, message: String) -> LogEvent {
+        LogEvent { at_ms: clock::wall_ms(), level, target, message, fields: Vec::new() }
     }
 
-    pub(crate) fn from_event(event: &Event<'_>) -> Entry {
-        let mut entry = Entry::new(*event.metadata().level(), event.metadata().target(), String::new());
+    pub(crate) fn from_event(event: &Event<'_>) -> LogEvent {
+        let mut entry = LogEvent::new(*event.metadata().level(), event.metadata().target(), String::new());
         event.record(&mut entry);
         entry
     }
@@ -54,7 +54,7 @@ impl Entry {
     }
 }
 
-impl Visit for Entry {
+impl Visit for LogEvent {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "message" => value.clone_into(&mut self.message),
@@ -82,7 +82,7 @@ pub(crate) fn of_panic(program: Program, panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map(|at| format!(" at {}:{}", at.file(), at.line())).unwrap_or_default();
     let thread = std::thread::current();
     let thread = thread.name().map(|name| format!(" in thread {name}")).unwrap_or_default();
-    let entry = Entry::new(Level::ERROR, "panic", format!("{words}{place}{thread}"));
+    let entry = LogEvent::new(Level::ERROR, "panic", format!("{words}{place}{thread}"));
     entry.line(program, None, &Masker::new(&[]))
 }
 

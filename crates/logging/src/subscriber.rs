@@ -7,7 +7,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::line::Entry;
+use crate::line::LogEvent;
 use crate::writer::Writer;
 
 pub(crate) struct LineSubscriber {
@@ -36,7 +36,7 @@ impl Subscriber for LineSubscriber {
     }
 
     fn event(&self, event: &Event<'_>) {
-        self.writer.write_soon(Entry::from_event(event));
+        self.writer.write_soon(LogEvent::from_event(event));
     }
 
     fn new_span(&self, _span: &Attributes<'_>) -> Id {

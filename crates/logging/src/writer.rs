@@ -10,7 +10,7 @@ use callgate_redaction::{Masker, secret_values};
 use tracing::Level;
 
 use crate::Program;
-use crate::line::Entry;
+use crate::line::LogEvent;
 
 /// A log is begun anew above this; the one before is kept.
 pub(crate) const LOG_BYTES: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub(crate) struct Writer {
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    entries: Vec<Entry>,
+    entries: Vec<LogEvent>,
     /// How many there was no room for.
     dropped: usize,
     session: Option<(SessionId, Masker)>,
@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// Never waits for the disk: an entry that there is no room for is counted.
-    pub(crate) fn write_soon(self: &Arc<Self>, entry: Entry) {
+    pub(crate) fn write_soon(self: &Arc<Self>, entry: LogEvent) {
         let mut queue = self.queue();
         if queue.entries.len() >= WAITING {
             queue.dropped += 1;
@@ -110,7 +110,7 @@ impl Writer {
             drop(queue);
             if dropped > 0 {
                 let words = format!("{dropped} events came too fast and were dropped");
-                entries.push(Entry::new(Level::WARN, module_path!(), words));
+                entries.push(LogEvent::new(Level::WARN, module_path!(), words));
             }
             let (session, masker) = match &session {
                 Some((session, masker)) => (Some(*session), masker),

@@ -24,12 +24,12 @@ pub struct Visibility {
     /// Where there are such: the names and patterns that list some.
     listed: Option<BTreeSet<String>>,
     /// What decides whether hidden tools are observed, where patterns hide them and some rule says a mode.
-    modes: BTreeMap<(usize, Place), Said>,
+    modes: BTreeMap<(usize, ModePlace), Said>,
 }
 
 /// Where in a layer a mode can be said.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ModePlace {
     Top,
     AllTools,
     Tool(String),
@@ -121,15 +121,18 @@ impl Policy {
             // Exceptions cut into what a pattern hides: then all that could make one counts.
             hidden.extend(names.map(|name| name.to_string()));
             for (which, layer) in layers(self, overlay).enumerate() {
-                modes.insert((which, Place::Top), (layer.mode.map(word), None));
+                modes.insert((which, ModePlace::Top), (layer.mode.map(word), None));
                 for (name, rule) in layer.named_rules() {
-                    modes.insert((which, Place::Tool(name.to_owned())), (rule.mode.map(word), rule.ends_ms));
+                    modes.insert(
+                        (which, ModePlace::Tool(name.to_owned())),
+                        (rule.mode.map(word), rule.ends_ms),
+                    );
                 }
                 for (class, rule) in layer.class_rules() {
-                    modes.insert((which, Place::Class(class)), (rule.mode.map(word), rule.ends_ms));
+                    modes.insert((which, ModePlace::Class(class)), (rule.mode.map(word), rule.ends_ms));
                 }
                 if let Some(rule) = &layer.all_tools {
-                    modes.insert((which, Place::AllTools), (rule.mode.map(word), rule.ends_ms));
+                    modes.insert((which, ModePlace::AllTools), (rule.mode.map(word), rule.ends_ms));
                 }
             }
         } else {

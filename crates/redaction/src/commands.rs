@@ -128,22 +128,22 @@ fn find_in(text: &str, offset: usize, depth: usize, found: &mut Vec<Range<usize>
 
 /// The passwords in these words, by the number of the word.
 pub(crate) fn passwords(words: &[&str]) -> Vec<(usize, Range<usize>)> {
-    let mut line = Line::default();
+    let mut line = CommandWords::default();
     words.iter().enumerate().filter_map(|(at, word)| Some((at, line.next(word)?))).collect()
 }
 
 /// A command line, word by word.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct CommandWords {
     program: Option<&'static str>,
     /// The word before says that this one is, or holds, a password.
     announced: Option<Stands>,
 }
 
-impl Line {
+impl CommandWords {
     /// The arguments of this program.
-    pub(crate) fn of(program: &str) -> Line {
-        Line { program: known(program), announced: None }
+    pub(crate) fn of(program: &str) -> CommandWords {
+        CommandWords { program: known(program), announced: None }
     }
 
     /// Where the password stands in the next word, if there is one.

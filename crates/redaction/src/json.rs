@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use callgate_protocol::json::write_string;
 
-use crate::commands::Line;
+use crate::commands::CommandWords;
+use crate::distinctiveness::is_random;
 use crate::masker::{Masked, Pass, is_path, marker};
 use crate::names::{self, Class};
-use crate::worth::is_random;
 use crate::{shapes, text};
 
 /// JSON in a string in JSON in a string …: deeper than this it is masked as text.
@@ -102,7 +102,7 @@ struct Frame {
     /// In an array: the item before is a telling flag.
     after_flag: bool,
     /// In an array: the command line that it may be. In an object: the one whose program it names.
-    line: Line,
+    line: CommandWords,
 }
 
 #[derive(Clone, Copy)]
@@ -128,7 +128,7 @@ impl Frame {
             *objects - 1
         });
         let naming = inside.is_some_and(|outer| outer.naming || (outer.after_colon && outer.key.naming));
-        let line = inside.map_or(Line::default(), |outer| outer.line);
+        let line = inside.map_or(CommandWords::default(), |outer| outer.line);
         let own = object.is_none() && inside.is_some_and(Frame::owns);
         Frame { object, secret, own, naming, after_colon: false, key: NO_KEY, after_flag: false, line }
     }
@@ -228,7 +228,7 @@ pub(crate) fn mask(
                         };
                         password = frame.line.next(&value);
                     } else if frame.after_colon && frame.key.program {
-                        frame.line = Line::of(&value);
+                        frame.line = CommandWords::of(&value);
                     }
                 }
                 if !ended {

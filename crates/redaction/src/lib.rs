@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod commands;
+mod distinctiveness;
 mod encodings;
 mod json;
 mod literals;
@@ -21,9 +22,8 @@ mod tokens;
 mod triggers;
 mod vocabulary;
 mod words;
-mod worth;
 
-pub use masker::{KEPT, Kept, Masker, secret_values};
+pub use masker::{KEPT, Masker, RedactedText, secret_values};
 pub use names::is_offered;
 pub use secret::Secret;
 pub use shapes::{find, is_token};

@@ -11,8 +11,8 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 use crate::Secret;
+use crate::distinctiveness::{Worth, parts, worth};
 use crate::encodings::forms;
-use crate::worth::{Worth, parts, worth};
 
 /// Longer values are known in pieces, so that none is cut in two by the end of what is looked at.
 const PIECE: usize = 1024;
@@ -70,7 +70,7 @@ impl Source {
     }
 }
 
-struct Form {
+struct LiteralForm {
     text: Zeroizing<String>,
     /// Quotes around it, which stay.
     quoted: bool,
@@ -80,7 +80,7 @@ struct Form {
 
 struct Literal {
     value: Zeroizing<String>,
-    forms: Vec<Form>,
+    forms: Vec<LiteralForm>,
     /// Of all its forms.
     bytes: usize,
     source: Source,
@@ -90,7 +90,7 @@ struct Literal {
 
 /// Where a form begins: the hash of its first characters, which do not follow from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Start {
+struct FormStart {
     hash: u16,
     slot: u16,
     form: u16,
@@ -100,7 +100,7 @@ struct Start {
 pub(crate) struct Literals {
     slots: Vec<Option<Literal>>,
     /// In order.
-    starts: Vec<Start>,
+    starts: Vec<FormStart>,
     /// Empty while there is none.
     filter: Vec<u64>,
     /// The short values of calls under way, the oldest first.
@@ -147,7 +147,7 @@ impl Literals {
             let word = source != Source::Given && is_word(piece);
             let plain = |text: Zeroizing<String>| {
                 let word = word && text.as_str() == piece;
-                Form { text, quoted: false, word }
+                LiteralForm { text, quoted: false, word }
             };
             new |= self.insert(piece, source, || forms(piece).into_iter().map(plain).collect());
         }
@@ -156,7 +156,7 @@ impl Literals {
 
     fn remember_quoted(&mut self, value: &str, source: Source) -> bool {
         let quotes = ["'", "\"", "`", "\\\"", "\\'"];
-        let form = |quote: &str| Form {
+        let form = |quote: &str| LiteralForm {
             text: Zeroizing::new(format!("{quote}{value}{quote}")),
             quoted: true,
             word: false,
@@ -195,7 +195,7 @@ impl Literals {
     }
 
     /// `forms` are made only of what is new.
-    fn insert(&mut self, value: &str, source: Source, forms: impl FnOnce() -> Vec<Form>) -> bool {
+    fn insert(&mut self, value: &str, source: Source, forms: impl FnOnce() -> Vec<LiteralForm>) -> bool {
         self.clock += 1;
         let same =
             |known: &Option<Literal>| known.as_ref().is_some_and(|known| known.value.as_str() == value);
@@ -221,7 +221,7 @@ impl Literals {
         for (form, one) in literal.forms.iter().enumerate() {
             let Some(hash) = hash_at(one.text.as_bytes(), 0) else { continue };
             let (Ok(slot), Ok(form)) = (u16::try_from(slot), u16::try_from(form)) else { continue };
-            let start = Start { hash, slot, form };
+            let start = FormStart { hash, slot, form };
             if let Err(at) = self.starts.binary_search(&start) {
                 self.starts.insert(at, start);
             }

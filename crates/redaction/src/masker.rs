@@ -11,9 +11,9 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use crate::distinctiveness::SHORTEST;
 use crate::literals::{Literals, Source, Which};
 use crate::names::{self, Class};
-use crate::worth::SHORTEST;
 use crate::{Secret, commands, json, shapes, text, tokens, triggers};
 
 /// How much of arguments or of a result is kept.
@@ -32,14 +32,14 @@ const MOST_FOUND_BYTES: usize = 64 * 1024;
 
 /// A text as it may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept<'a> {
+pub struct RedactedText<'a> {
     pub text: Cow<'a, str>,
     /// The end is missing.
     pub cut: bool,
     pub masked: bool,
 }
 
-impl Kept<'_> {
+impl RedactedText<'_> {
     /// How many places of it are masked. What was written to look like a mask counts as well: nobody who reads it can tell them
     /// apart.
     pub fn masked_places(&self) -> u32 {
@@ -100,12 +100,12 @@ impl Masker {
     }
 
     /// JSON, masked and then cut.
-    pub fn keep<'a>(&self, text: &'a str) -> Kept<'a> {
+    pub fn keep<'a>(&self, text: &'a str) -> RedactedText<'a> {
         self.pass(&[]).keep(text)
     }
 
     /// The arguments of a call: JSON, masked and then cut. What is masked in them is masked from now on wherever it stands.
-    pub fn keep_arguments<'a>(&self, call: u64, text: &'a str) -> Kept<'a> {
+    pub fn keep_arguments<'a>(&self, call: u64, text: &'a str) -> RedactedText<'a> {
         let mut pass = self.pass(&[]).listening();
         if text.len() <= LOOKED_AT {
             let kept = pass.keep(text);
@@ -134,7 +134,7 @@ impl Masker {
     }
 
     /// The result of a call: JSON, masked and then cut.
-    pub fn keep_result<'a>(&self, call: u64, text: &'a str) -> Kept<'a> {
+    pub fn keep_result<'a>(&self, call: u64, text: &'a str) -> RedactedText<'a> {
         let brief = self.brief(call);
         let mut pass = self.pass(&brief).listening();
         let kept = pass.keep(text);
@@ -330,7 +330,7 @@ impl Pass<'_> {
             || self.brief.iter().any(|value| text.contains(value.expose()))
     }
 
-    fn keep<'a>(&mut self, text: &'a str) -> Kept<'a> {
+    fn keep<'a>(&mut self, text: &'a str) -> RedactedText<'a> {
         let near = &text[..text.floor_char_boundary(KEPT + LONGEST_SECRET)];
         if !self.may_hold_secrets(near) {
             return cut(Cow::Borrowed(text), false, false);
@@ -406,9 +406,9 @@ pub(crate) fn marker(secret: &str) -> String {
 }
 
 /// Cut at a character, so that what is kept stays text.
-fn cut(text: Cow<'_, str>, already: bool, masked: bool) -> Kept<'_> {
+fn cut(text: Cow<'_, str>, already: bool, masked: bool) -> RedactedText<'_> {
     if text.len() <= KEPT {
-        return Kept { text, cut: already, masked };
+        return RedactedText { text, cut: already, masked };
     }
     let end = text.floor_char_boundary(KEPT);
     let text = match text {
@@ -418,7 +418,7 @@ fn cut(text: Cow<'_, str>, already: bool, masked: bool) -> Kept<'_> {
             Cow::Owned(text)
         }
     };
-    Kept { text, cut: true, masked }
+    RedactedText { text, cut: true, masked }
 }
 
 #[cfg(test)]

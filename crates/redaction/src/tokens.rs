@@ -7,7 +7,7 @@ use std::ops::Range;
 const SHORTEST: usize = 40;
 
 #[derive(Debug)]
-struct Kind {
+struct TokenFormat {
     #[cfg_attr(not(test), expect(dead_code, reason = "for the reader and the test"))]
     name: &'static str,
     is: fn(&str) -> bool,
@@ -17,20 +17,20 @@ struct Kind {
     near_miss: &'static str,
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
+const KINDS: &[TokenFormat] = &[
+    TokenFormat {
         name: "AWS secret",
         is: is_aws_secret,
         sample: concat!("wJalrXUtnFEMI/K7MDENG/", "bPxRfiCY3aMPLEK9Yz"),
         near_miss: "Users/ann/Projects/Site2/src/Pages/Login",
     },
-    Kind {
+    TokenFormat {
         name: "Discord bot",
         is: is_discord_bot,
         sample: concat!("MTAxMjM0NTY3ODkwMTIzNDU2", ".G1a2B3.0123456789abcdefghijABCDEFGHIJklm"),
         near_miss: "My.Company.Product.Module.Submodule.ClassName.MethodName",
     },
-    Kind {
+    TokenFormat {
         name: "Airtable",
         is: is_airtable,
         sample: concat!(
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_kind_finds_its_sample_and_leaves_its_near_miss() {
-        for Kind { name, sample, near_miss, .. } in KINDS {
+        for TokenFormat { name, sample, near_miss, .. } in KINDS {
             for (before, after) in [("", ""), ("see ", " there"), ("KEY=", "\n"), ("\"", "\","), ("", ".")] {
                 let text = format!("{before}{sample}{after}");
                 let kept = Masker::default().keep_line(&text).into_owned();

@@ -22,7 +22,7 @@ use callgate_policy::{
     AsWritten, Call, Circumstances, Judgement, NoRecordings, Policy, Unused, Waived, decide,
 };
 use callgate_protocol::json::Raw;
-use callgate_review::{MARGIN, Wish, simulate, suggest};
+use callgate_review::{MARGIN, SuggestionRequest, simulate, suggest};
 
 const SERVER: &str = "shop";
 const TOOLS: usize = 91;
@@ -188,7 +188,7 @@ fn replay(folder: &Path) {
 fn draft(folder: &Path) {
     let history = History::open_reader(&Home::at(folder)).expect("a history");
     let now_ms = ManualClock::new().now().wall_ms + WEEK_MS.cast_signed();
-    let wish = Wish {
+    let wish = SuggestionRequest {
         server: SERVER,
         since_ms: now_ms - WEEK_MS.cast_signed(),
         now_ms,

@@ -10,16 +10,16 @@ use callgate_history::History;
 use callgate_policy::{Files, Policy};
 use rustc_hash::FxHashMap;
 
-use crate::again::{Judged, RowOfTwo, judge_by_both};
 use crate::error::ReviewError;
-use crate::lacking::is_masked;
+use crate::partial_calls::is_masked;
+use crate::rejudging::{Judged, RowOfTwo, judge_by_both};
 use crate::ruling::Ruling;
 use crate::simulate::{Count, Example, Pace, Progress, Simulation, TOOLS, asked_words, newest};
 use crate::words::{counted, when};
 
 /// Which calls two policies are held against.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub struct ComparisonRequest<'a> {
     pub server: &'a str,
     pub since_ms: i64,
     pub files: &'a dyn Files,
@@ -27,7 +27,7 @@ pub struct Question<'a> {
     pub examples: usize,
 }
 
-impl fmt::Debug for Question<'_> {
+impl fmt::Debug for ComparisonRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Question")
             .field("server", &self.server)
@@ -79,10 +79,10 @@ pub fn compare(
     history: &History,
     today: &Policy,
     changed: &Policy,
-    question: &Question<'_>,
+    question: &ComparisonRequest<'_>,
     each: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Difference, ReviewError> {
-    let Question { server, since_ms, files, examples } = *question;
+    let ComparisonRequest { server, since_ms, files, examples } = *question;
     let mut count = Comparison::new((today, changed), examples);
     let mut pace = Pace::new(each);
     judge_by_both(history, (today, changed), server, since_ms, files, |row| {

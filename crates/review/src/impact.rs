@@ -40,8 +40,8 @@ pub fn impact(
     for tool in names {
         let used = usage.get(tool).copied().unwrap_or(0);
         let change = |client: &str| {
-            let before = State::of(old, client, tool, circumstances);
-            let after = State::of(new, client, tool, circumstances);
+            let before = ToolTreatment::of(old, client, tool, circumstances);
+            let after = ToolTreatment::of(new, client, tool, circumstances);
             let other = after.conditions_differ(&before);
             let (words, looser) = (after.words(other), after.is_looser_than(&before));
             (before.words(false), words, looser)
@@ -68,7 +68,7 @@ pub fn impact(
 }
 
 /// What a policy says about one tool, for one client.
-struct State<'p> {
+struct ToolTreatment<'p> {
     /// Refused whatever the arguments, and how.
     refused: Option<&'static str>,
     /// What is refused is only noted.
@@ -77,15 +77,20 @@ struct State<'p> {
     limits: Vec<&'p Limit>,
 }
 
-impl<'p> State<'p> {
-    fn of(policy: &'p Policy, client: &str, tool: &str, circumstances: &Circumstances<'_>) -> State<'p> {
+impl<'p> ToolTreatment<'p> {
+    fn of(
+        policy: &'p Policy,
+        client: &str,
+        tool: &str,
+        circumstances: &Circumstances<'_>,
+    ) -> ToolTreatment<'p> {
         let reads = policy.reads(client, tool, circumstances.now_ms);
         let limits = policy.limits(client, tool, circumstances.now_ms);
         // A sum reads an argument, too, and is told as the limit that it is.
         let conditions =
             reads.iter().filter(|read| !limits.iter().any(|limit| limit.pointer == read.pointer));
         let conditions = conditions.map(|read| read.words.clone()).collect();
-        let mut state = State { refused: None, observing: false, conditions, limits };
+        let mut state = ToolTreatment { refused: None, observing: false, conditions, limits };
         let refusal = match policy.judge(&Call::tool(client, tool, None), circumstances) {
             Judgement::Refuse(refusal) => Some(refusal),
             Judgement::Pass(pass) => {
@@ -132,11 +137,11 @@ impl<'p> State<'p> {
         self.refused.is_none() || self.observing
     }
 
-    fn conditions_differ(&self, before: &State<'_>) -> bool {
+    fn conditions_differ(&self, before: &ToolTreatment<'_>) -> bool {
         !before.conditions.is_empty() && before.is_open() && self.conditions != before.conditions
     }
 
-    fn is_looser_than(&self, before: &State<'_>) -> bool {
+    fn is_looser_than(&self, before: &ToolTreatment<'_>) -> bool {
         if !self.is_open() {
             return false;
         }

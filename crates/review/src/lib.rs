@@ -7,21 +7,21 @@
 
 #![forbid(unsafe_code)]
 
-mod again;
 mod difference;
 mod error;
 mod impact;
-mod lacking;
+mod partial_calls;
 mod recordings;
+mod rejudging;
 mod ruling;
 mod simulate;
 mod suggest;
 mod words;
 
-pub use again::{Judged, Row, judge_again};
-pub use difference::{CallsApart, Difference, Question, ToolDifference, compare};
+pub use difference::{CallsApart, ComparisonRequest, Difference, ToolDifference, compare};
 pub use error::ReviewError;
 pub use impact::{ToolChange, impact};
+pub use rejudging::{Judged, ReplayedRow, judge_again};
 pub use ruling::Ruling;
 pub use simulate::{Example, LeftOut, Progress, RuleEffect, Simulation, ToolEffect, simulate};
-pub use suggest::{AskRule, MARGIN, ProposedRule, Suggestion, Wish, suggest};
+pub use suggest::{AskRule, MARGIN, ProposedRule, Suggestion, SuggestionRequest, suggest};

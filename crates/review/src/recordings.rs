@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
-use callgate_codegen::{Follower, Kept, Outcome as Came, Sent, Settled, Verb};
+use callgate_codegen::{CallOutcome as Came, Follower, RetainedText, Sent, Settled, Verb};
 use callgate_codegen_history::recording;
-use callgate_history::{Arguments, History, Lack, Replayed};
+use callgate_history::{History, Lack, Replayed, ReplayedArguments};
 use callgate_home::StoreError;
 use callgate_journal::Outcome;
 use callgate_policy::{Recording, Recordings};
@@ -30,11 +30,11 @@ impl Sessions {
         let follower = self.followers.entry(call.session_key).or_insert_with(Follower::counting);
         let (number, at_ms) = (call.seq, call.at_ms);
         let args = match call.args {
-            _ if verb.is_none() => Kept::Absent,
-            Arguments::Whole(text) => Kept::Whole(text),
-            Arguments::Lacking { kept, lack: Lack::Masked } => Kept::Masked(kept),
-            Arguments::Lacking { kept, .. } => Kept::Names(kept),
-            Arguments::Absent | Arguments::Unread => Kept::Absent,
+            _ if verb.is_none() => RetainedText::Absent,
+            ReplayedArguments::Whole(text) => RetainedText::Whole(text),
+            ReplayedArguments::Lacking { kept, lack: Lack::Masked } => RetainedText::Masked(kept),
+            ReplayedArguments::Lacking { kept, .. } => RetainedText::Names(kept),
+            ReplayedArguments::Absent | ReplayedArguments::Unread => RetainedText::Absent,
         };
         follower.sent(&Sent { call: number, at_ms, client: call.client, tool: call.tool, args });
         if verb.is_some() {
@@ -44,7 +44,7 @@ impl Sessions {
                 Some(Outcome::ToolError | Outcome::RpcError | Outcome::NotDelivered) => Came::Failed,
                 _ => Came::Unknown,
             };
-            let result = result.as_deref().map_or(Kept::Absent, Kept::Whole);
+            let result = result.as_deref().map_or(RetainedText::Absent, RetainedText::Whole);
             follower.settled(&Settled { call: number, at_ms, outcome, result });
         }
         Ok(())

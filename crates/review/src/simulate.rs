@@ -8,8 +8,8 @@ use callgate_journal::Decision;
 use callgate_policy::{Files, Policy};
 use rustc_hash::FxHashMap;
 
-use crate::again::{Judged, Row, judge_again};
 use crate::error::ReviewError;
+use crate::rejudging::{Judged, ReplayedRow, judge_again};
 use crate::ruling::Ruling;
 use crate::words::{counted, when};
 
@@ -146,11 +146,11 @@ pub fn simulate(
     let mut pace = Pace::new(each);
     judge_again(history, policy, server, since_ms, files, |row| {
         let at_ms = match row {
-            Row::Judged(judged) => {
+            ReplayedRow::Judged(judged) => {
                 count.judged(judged);
                 judged.call.at_ms
             }
-            Row::LeftOut(call) => {
+            ReplayedRow::LeftOut(call) => {
                 count.left_out(call.decision);
                 call.at_ms
             }

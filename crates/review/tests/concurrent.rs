@@ -9,7 +9,7 @@ use std::time::Duration;
 use callgate_history::History;
 use callgate_journal::Outcome;
 use callgate_policy::{AsWritten, Policy};
-use callgate_review::{Row, Ruling, judge_again};
+use callgate_review::{ReplayedRow, Ruling, judge_again};
 use common::{SERVER, World};
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn at_once(max: usize) -> Policy {
 fn passes(history: &History, policy: &Policy) -> Vec<bool> {
     let mut passes = Vec::new();
     judge_again(history, policy, SERVER, 0, &AsWritten, |row| {
-        if let Row::Judged(judged) = row {
+        if let ReplayedRow::Judged(judged) = row {
             passes.push(judged.ruling == Ruling::Passed);
         }
         ControlFlow::Continue(())

@@ -9,7 +9,7 @@ use std::time::Duration;
 use callgate_history::History;
 use callgate_journal::Decision;
 use callgate_policy::{AsWritten, Policy};
-use callgate_review::{Difference, Question, ToolDifference, compare};
+use callgate_review::{ComparisonRequest, Difference, ToolDifference, compare};
 use common::{SERVER, START_MS, World};
 
 const OPEN: &str = r#"{ "version": "1", "default": "allow" }"#;
@@ -22,7 +22,7 @@ fn policy(text: &str) -> Policy {
 }
 
 fn between(history: &History, today: &str, changed: &str) -> Difference {
-    let question = Question { server: SERVER, since_ms: START_MS, files: &AsWritten, examples: 3 };
+    let question = ComparisonRequest { server: SERVER, since_ms: START_MS, files: &AsWritten, examples: 3 };
     compare(history, &policy(today), &policy(changed), &question, |_| ControlFlow::Continue(())).unwrap()
 }
 

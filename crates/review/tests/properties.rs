@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use callgate_history::Arguments;
+use callgate_history::ReplayedArguments;
 use callgate_journal::{Decision, Outcome};
 use callgate_policy::{AsWritten, Policy};
-use callgate_review::{MARGIN, Row, Ruling, Wish, judge_again, simulate, suggest};
+use callgate_review::{MARGIN, ReplayedRow, Ruling, SuggestionRequest, judge_again, simulate, suggest};
 use common::{SERVER, World};
 use proptest::prelude::*;
 
@@ -185,12 +185,12 @@ proptest! {
         let mut rows = 0;
         let mut wrong = Vec::new();
         judge_again(&history, &policy, SERVER, 0, &AsWritten, |row| {
-            let Row::Judged(judged) = row else { panic!("every row was judged") };
+            let ReplayedRow::Judged(judged) = row else { panic!("every row was judged") };
             rows += 1;
             let then = (judged.call.decision.word(), judged.call.rule.to_owned());
             let now = (as_recorded(judged.ruling), judged.rule.to_owned());
             // Of two rules that both refuse, the first may be the one whose arguments were not kept.
-            let refused_anyway = matches!(judged.call.args, Arguments::Lacking { .. })
+            let refused_anyway = matches!(judged.call.args, ReplayedArguments::Lacking { .. })
                 && judged.ruling != Ruling::Passed
                 && judged.call.decision != Decision::Allowed
                 && judged.ruling.refuses() != judged.was_let_through();
@@ -212,7 +212,7 @@ proptest! {
         play(&mut world, &policy, &steps);
         let now_ms = world.now_ms();
         let history = world.history();
-        let wish = Wish {
+        let wish = SuggestionRequest {
             server: SERVER,
             since_ms: common::START_MS,
             now_ms,
@@ -231,7 +231,7 @@ proptest! {
         // Tools whose every call failed are left out on purpose; of all others nothing that was let through is refused.
         let mut worked = BTreeSet::new();
         judge_again(&history, &draft, SERVER, 0, &AsWritten, |row| {
-            if let Row::Judged(judged) = row
+            if let ReplayedRow::Judged(judged) = row
                 && judged.was_let_through()
                 && judged.call.outcome != Some(Outcome::ToolError)
             {
@@ -241,7 +241,7 @@ proptest! {
         }).unwrap();
         let mut refused = Vec::new();
         judge_again(&history, &draft, SERVER, 0, &AsWritten, |row| {
-            if let Row::Judged(judged) = row
+            if let ReplayedRow::Judged(judged) = row
                 && judged.was_let_through()
                 && worked.contains(judged.about())
                 && judged.ruling != Ruling::Passed

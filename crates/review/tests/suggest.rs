@@ -9,7 +9,7 @@ use std::time::Duration;
 use callgate_journal::Outcome;
 use callgate_policy::{AsWritten, Policy};
 use callgate_protocol::json::Raw;
-use callgate_review::{AskRule, MARGIN, Suggestion, Wish, suggest};
+use callgate_review::{AskRule, MARGIN, Suggestion, SuggestionRequest, suggest};
 use common::{SERVER, START_MS, World};
 
 fn draft(world: &mut World, catalogue: Option<&[String]>) -> Suggestion {
@@ -23,7 +23,7 @@ fn draft_asking(
 ) -> Suggestion {
     let now_ms = world.now_ms();
     let history = world.history();
-    let wish = Wish {
+    let wish = SuggestionRequest {
         server: SERVER,
         since_ms: START_MS,
         now_ms,

@@ -118,7 +118,7 @@ impl KnownServer {
     }
 
     pub fn class(&self, tool: &str) -> Option<RiskClass> {
-        of(&self.tools, tool)
+        class_with(&self.tools, tool)
     }
 
     /// The words that start the version that was read.
@@ -163,7 +163,7 @@ impl KnownServer {
             sends_outside: is_in(&self.sends_outside),
         };
         // A definition that says more than the one that was read is another one. What nobody says is none.
-        let sounds = of(&self.sounds, tool.name);
+        let sounds = class_with(&self.sounds, tool.name);
         if said.class > sounds.map_or(class, |sounds| sounds.max(class)) && said.confidence != Confidence::Low
         {
             said.flags.reads_private_data |= by_itself.reads_private_data;
@@ -186,7 +186,7 @@ impl KnownServer {
     }
 }
 
-fn of(classes: &FxHashMap<RiskClass, Vec<String>>, tool: &str) -> Option<RiskClass> {
+fn class_with(classes: &FxHashMap<RiskClass, Vec<String>>, tool: &str) -> Option<RiskClass> {
     classes.iter().find(|(_, tools)| tools.iter().any(|known| known == tool)).map(|(class, _)| *class)
 }
 

@@ -8,6 +8,7 @@
 //! The gate puts the value back when it starts the server, and only if it starts the very command that the value was stored
 //! for.
 
+mod environment;
 mod errors;
 mod identity;
 mod item;
@@ -15,9 +16,9 @@ mod keychain;
 mod memory;
 mod reference;
 mod resolve;
-mod surroundings;
 
 pub use callgate_redaction::Secret;
+pub use environment::{Environment, Influence, Strange, Surroundings, influence, loads_into_any_program};
 pub use errors::KeychainError;
 pub use identity::Identity;
 pub use item::Item;
@@ -25,4 +26,3 @@ pub use keychain::Keychain;
 pub use memory::MemoryKeychain;
 pub use reference::{BadReference, Reference, Referring, SCHEME, referring};
 pub use resolve::{Resolved, Unresolved, Wanted, resolve, wanted};
-pub use surroundings::{Environment, Influence, Strange, Surroundings, influence, loads_into_any_program};

@@ -10,11 +10,11 @@ use crate::{BadReference, Identity, Keychain, KeychainError, Reference, Secret, 
 /// The references of one start. Found by looking at texts alone.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    found: Vec<(Place, String, Result<Reference, BadReference>)>,
+    found: Vec<(ReferenceSite, String, Result<Reference, BadReference>)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum ReferenceSite {
     Argument(usize),
     Variable(OsString),
 }
@@ -67,16 +67,16 @@ pub enum Unresolved {
 /// The references in what a server is about to be started with.
 pub fn wanted(args: &[OsString], env: impl IntoIterator<Item = (OsString, OsString)>) -> Wanted {
     let mut wanted = Wanted::default();
-    let mut look = |place: &dyn Fn() -> Place, text: &OsStr| {
+    let mut look = |place: &dyn Fn() -> ReferenceSite, text: &OsStr| {
         // Bytes that are no text hold no reference of ours.
         if let Some(found) = text.to_str().and_then(referring) {
             let before = found.as_ref().map(|found| found.before.to_owned()).unwrap_or_default();
             wanted.found.push((place(), before, found.map(|found| found.reference)));
         }
     };
-    args.iter().enumerate().for_each(|(index, arg)| look(&|| Place::Argument(index), arg));
+    args.iter().enumerate().for_each(|(index, arg)| look(&|| ReferenceSite::Argument(index), arg));
     for (name, value) in env {
-        look(&|| Place::Variable(name.clone()), &value);
+        look(&|| ReferenceSite::Variable(name.clone()), &value);
     }
     wanted
 }
@@ -93,8 +93,10 @@ pub fn resolve(
         Resolved { args: args.to_vec(), env: Vec::new(), last: Vec::new(), values: Vec::new() };
     for (place, before, reference) in &wanted.found {
         let words = || match place {
-            Place::Argument(index) => format!("argument {} of the server", index + 1),
-            Place::Variable(name) => format!("the variable {}", name.to_string_lossy().escape_debug()),
+            ReferenceSite::Argument(index) => format!("argument {} of the server", index + 1),
+            ReferenceSite::Variable(name) => {
+                format!("the variable {}", name.to_string_lossy().escape_debug())
+            }
         };
         let reference =
             reference.as_ref().map_err(|error| Unresolved::Bad { place: words(), error: *error })?;
@@ -115,10 +117,10 @@ pub fn resolve(
         }
         let text = OsString::from(format!("{before}{}", item.value.expose()));
         match place {
-            Place::Argument(index) => {
+            ReferenceSite::Argument(index) => {
                 resolved.args.get_mut(*index).into_iter().for_each(|arg| arg.clone_from(&text))
             }
-            Place::Variable(name) => resolved.env.push((name.clone(), text)),
+            ReferenceSite::Variable(name) => resolved.env.push((name.clone(), text)),
         }
         resolved.values.push(item.value);
     }

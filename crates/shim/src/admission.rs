@@ -11,7 +11,7 @@ mod request;
 
 use std::sync::Arc;
 
-use callgate_controls::allowance::{Allowance, What as Allowed};
+use callgate_controls::allowance::{Allowance, AllowanceScope as Allowed};
 use callgate_controls::{Capped, Full};
 use callgate_journal::{Batch, CallEntry, CallRef, Commit, Decision, Intent, NotAdmitted};
 use callgate_policy::{self as policy, Judgement, Keep, Pass, Policy, RefusalKind, Taking, Waived};

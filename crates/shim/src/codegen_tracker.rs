@@ -7,7 +7,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use callgate_codegen::{Follower, Gone, Kept, Outcome, Sent, Session, Settled, State, Verb, session_named};
+use callgate_codegen::{
+    CallOutcome, Follower, Gone, RetainedText, Sent, Session, Settled, State, Verb, session_named,
+};
 use callgate_codegen_history::{CodegenSession, OnRecord, recording};
 use callgate_home::clock::wall_ms;
 use callgate_home::{Home, lease};
@@ -100,7 +102,9 @@ impl CodegenTracker {
         }
         let call = call.id().seq;
         // Of other calls only the number counts here.
-        let kept = args.filter(|_| verb.is_some()).map_or(Kept::Absent, |args| Kept::Whole(args.text()));
+        let kept = args
+            .filter(|_| verb.is_some())
+            .map_or(RetainedText::Absent, |args| RetainedText::Whole(args.text()));
         tracked.follower.sent(&Sent { call, at_ms: wall_ms(), client, tool, args: kept });
         if matches!(verb, Some(Verb::End | Verb::Get | Verb::Clear))
             && let Some(id) = args.and_then(session_named)
@@ -116,15 +120,15 @@ impl CodegenTracker {
         }
         let (outcome, result) = match reply {
             Reply::Result(result) if result.get("isError").and_then(Raw::as_bool) == Some(true) => {
-                (Outcome::Failed, Kept::Absent)
+                (CallOutcome::Failed, RetainedText::Absent)
             }
-            Reply::Result(result) => (Outcome::Done, Kept::Whole(result.text())),
-            Reply::Error(_) => (Outcome::Failed, Kept::Absent),
+            Reply::Result(result) => (CallOutcome::Done, RetainedText::Whole(result.text())),
+            Reply::Error(_) => (CallOutcome::Failed, RetainedText::Absent),
         };
         let call = call.id().seq;
         let mut tracked = self.tracked();
         tracked.follower.settled(&Settled { call, at_ms: wall_ms(), outcome, result });
-        let (client, id) = tracked.naming.remove(&call).filter(|_| outcome == Outcome::Failed)?;
+        let (client, id) = tracked.naming.remove(&call).filter(|_| outcome == CallOutcome::Failed)?;
         if let Some(session) = tracked.follower.session(&id) {
             let State::Lost { at_ms } = session.state else { return None };
             let recorded = session.recorded;

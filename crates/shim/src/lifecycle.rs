@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_controls::control::{Request, Wish};
+use callgate_controls::control::{Request, ServerCommand};
 use callgate_home::clock::wall_ms;
 use callgate_home::{Lease, Stand};
 use callgate_journal::{EndReason, Event, EventKind, Outcome};
@@ -262,8 +262,8 @@ impl Session {
     pub(crate) fn control(&mut self, request: &Request) -> Option<SessionExit> {
         self.turn = Some(request.turn);
         match (request.wish, &self.phase) {
-            (Wish::Stop, ServerPhase::Stopped) => {}
-            (Wish::Stop, _) => {
+            (ServerCommand::Stop, ServerPhase::Stopped) => {}
+            (ServerCommand::Stop, _) => {
                 let reason = "the server was stopped by the user";
                 let (rule, next) = ("(stopped)", NextStep::WaitForUser);
                 let shut = Unavailable { rule, reason: reason.into(), next: next.clone(), lists: true };
@@ -278,13 +278,13 @@ impl Session {
                 }
             }
             (
-                Wish::Start | Wish::Restart,
+                ServerCommand::Start | ServerCommand::Restart,
                 ServerPhase::Stopped | ServerPhase::Down | ServerPhase::Resting | ServerPhase::Waiting { .. },
             ) => {
                 self.bring_back(RestartCause::User);
                 return None;
             }
-            (Wish::Restart, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {
+            (ServerCommand::Restart, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {
                 let until = Instant::now() + START_WAIT;
                 let words = "the server is started again by the user; this call was ended";
                 self.sever(Intake::Starting { until }, words, &NextStep::CheckEffect);
@@ -292,7 +292,7 @@ impl Session {
                 self.bring_back(RestartCause::User);
                 return None;
             }
-            (Wish::Start, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {}
+            (ServerCommand::Start, ServerPhase::Serving | ServerPhase::Greeting { .. }) => {}
         }
         self.turn_is_over();
         None

@@ -108,7 +108,7 @@ impl Admission<'_> {
         let is_changed = digest.is_some_and(|digest| pins.is_changed(PinKind::Tool, name, &digest))
             || relay.pins.is_withheld(name, read);
         let other_program = relay.is_other_program(&self.rules);
-        let accepted = pins.of(PinKind::Tool);
+        let accepted = pins.by_kind(PinKind::Tool);
         // Told by the name alone: what was learned of the list may not be written down yet.
         let is_beyond = accepted.is_some_and(|tools| {
             !tools.contains_key(name)

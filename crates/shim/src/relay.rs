@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use callgate_controls::allowance::{Allowance, What as Allowed};
+use callgate_controls::allowance::{Allowance, AllowanceScope as Allowed};
 use callgate_controls::control::Request;
 use callgate_controls::pin::PinNews;
 use callgate_controls::{Disk, KnownClasses};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope};
 use callgate_controls::pin::{self, Accepted};
 use callgate_controls::{KnownClasses, catalogue, pause};
 use callgate_home::clock::{Clock, SystemClock};
@@ -62,7 +62,7 @@ impl Rules {
 
     /// The allowance that does it.
     pub fn observed_by(&self, client: &str) -> Option<&Allowance> {
-        self.lasting(client, |what| *what == What::Observe)
+        self.lasting(client, |what| *what == AllowanceScope::Observe)
     }
 
     /// Is this tool allowed to this client for a while?
@@ -71,7 +71,7 @@ impl Rules {
     }
 
     /// Such an allowance, if there is one that still lasts. The clock is looked at only if there is one.
-    fn lasting(&self, client: &str, is_meant: impl Fn(&What) -> bool) -> Option<&Allowance> {
+    fn lasting(&self, client: &str, is_meant: impl Fn(&AllowanceScope) -> bool) -> Option<&Allowance> {
         let mut meant = self
             .allowances
             .iter()

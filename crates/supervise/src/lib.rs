@@ -39,12 +39,12 @@
 #[cfg(any(target_os = "macos", windows, test))]
 mod ancestry;
 mod ending;
-mod known;
 mod launch;
 mod measure;
+mod process_id;
 mod search;
 #[cfg(any(windows, test))]
-mod told;
+mod windows_parsing;
 
 #[cfg(unix)]
 mod unix;
@@ -69,10 +69,10 @@ use windows as platform;
 use windows as system;
 
 pub use ending::{Ending, StartError, StartFailure};
-pub use known::{Left, ProcessId, Recorded, Seen};
 pub use launch::{Afterwards, Grace, Launch, MARKER, Pipes};
 pub use measure::Measured;
 pub use platform::{HeldSignals, Keeper, Prepared, Server, login_path, prepare, start};
+pub use process_id::{Left, ObservedProcess, ProcessId, Recorded};
 pub use search::{find, wider_path};
 pub use system::{
     ancestry, arguments, client_above, end, everyone, identify, leftovers, lives, memory_of, session_above,

@@ -30,4 +30,4 @@ pub use sweep::{
     settle_last, sweep, tidy,
 };
 pub use text::Texts;
-pub use what::What;
+pub use what::ProcessKind;

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use callgate_home::{Home, Lease, SessionId};
 use callgate_redaction::Masker;
-use callgate_supervise::{ProcessId, Seen, arguments, identify, lives, tree_of};
+use callgate_supervise::{ObservedProcess, ProcessId, arguments, identify, lives, tree_of};
 
 use crate::record::{Here, MOST, Member, Record};
 use crate::text::{brief, full, is_same_program};
@@ -60,7 +60,7 @@ fn updated(
     known: Option<Record>,
     here: &Here,
     about: &About,
-    seen: Vec<Seen>,
+    seen: Vec<ObservedProcess>,
     masker: Option<&Masker>,
 ) -> Record {
     let mut record = known.unwrap_or_else(|| Record {
@@ -122,7 +122,7 @@ impl Member {
     }
 }
 
-fn member(seen: &Seen, arguments: &[String], masker: Option<&Masker>) -> Member {
+fn member(seen: &ObservedProcess, arguments: &[String], masker: Option<&Masker>) -> Member {
     let command = match masker {
         Some(masker) => full(arguments, &seen.name, masker),
         None => brief(arguments, &seen.name),
@@ -205,8 +205,8 @@ mod tests {
         member_of(ProcessId { pid: u32::MAX, start }, profile)
     }
 
-    fn myself() -> Option<Seen> {
-        identify(std::process::id()).map(|id| Seen { id, parent: None, name: "me".to_owned() })
+    fn myself() -> Option<ObservedProcess> {
+        identify(std::process::id()).map(|id| ObservedProcess { id, parent: None, name: "me".to_owned() })
     }
 
     #[test]
@@ -258,7 +258,8 @@ mod tests {
     #[test]
     fn a_secret_in_a_command_line_is_not_written_down() {
         let masker = Masker::new(&[Secret::new("hunter2hunter2".to_owned())]);
-        let seen = Seen { id: ProcessId { pid: 1, start: 2 }, parent: None, name: "node".to_owned() };
+        let seen =
+            ObservedProcess { id: ProcessId { pid: 1, start: 2 }, parent: None, name: "node".to_owned() };
         let member = member(&seen, &words("node --token hunter2hunter2 --key=hunter2hunter2"), Some(&masker));
         assert!(!member.command.contains("hunter2"), "{}", member.command);
     }

@@ -23,7 +23,7 @@ const COARSE_MS: i64 = 50;
 
 /// Why a directory stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
+enum KeepReason {
     NotThere,
     /// Not below the temporary directory, or not plainly so.
     Outside,
@@ -87,15 +87,15 @@ impl Ground {
     }
 
     /// The same path without the links that lead to the temporary directory itself.
-    fn place(&self, path: &Path) -> Result<PathBuf, Kept> {
+    fn place(&self, path: &Path) -> Result<PathBuf, KeepReason> {
         let rest = path.strip_prefix(&self.temp).or_else(|_| path.strip_prefix(&self.named));
-        let rest = rest.map_err(|_| Kept::Outside)?;
+        let rest = rest.map_err(|_| KeepReason::Outside)?;
         let plain = rest.components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || rest.components().next().is_none() {
-            return Err(Kept::Outside);
+            return Err(KeepReason::Outside);
         }
         let path = self.temp.join(rest);
-        if self.is_own(&path) { Err(Kept::OwnData) } else { Ok(path) }
+        if self.is_own(&path) { Err(KeepReason::OwnData) } else { Ok(path) }
     }
 
     /// Is it in a home that is itself below the temporary directory, or around one? A temporary directory within a home is
@@ -113,30 +113,30 @@ fn check(
     record: &Record,
     ground: &Ground,
     in_use: impl Fn(&Path) -> bool,
-) -> Result<PathBuf, Kept> {
+) -> Result<PathBuf, KeepReason> {
     let path = ground.place(path)?;
-    let meta = fs::symlink_metadata(&path).map_err(|_| Kept::NotThere)?;
+    let meta = fs::symlink_metadata(&path).map_err(|_| KeepReason::NotThere)?;
     if !meta.is_dir() {
-        return Err(Kept::NoFolder);
+        return Err(KeepReason::NoFolder);
     }
     // A link on the way would have led elsewhere.
     if fs::canonicalize(&path).ok().as_ref() != Some(&path) {
-        return Err(Kept::Outside);
+        return Err(KeepReason::Outside);
     }
     if !is_ours(&meta) {
-        return Err(Kept::NotOurs);
+        return Err(KeepReason::NotOurs);
     }
     if made_ms(&meta).is_none_or(|made| made + COARSE_MS < record.began_ms) {
-        return Err(Kept::Older);
+        return Err(KeepReason::Older);
     }
     if record.command.iter().any(|argument| names(argument, &path, &ground.temp)) {
-        return Err(Kept::Chosen);
+        return Err(KeepReason::Chosen);
     }
     if !path.file_name().and_then(|name| name.to_str()).is_some_and(is_made_up) {
-        return Err(Kept::Named);
+        return Err(KeepReason::Named);
     }
     if in_use(&path) {
-        return Err(Kept::InUse);
+        return Err(KeepReason::InUse);
     }
     Ok(path)
 }

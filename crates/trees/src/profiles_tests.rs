@@ -32,11 +32,11 @@ impl Place {
         path
     }
 
-    fn check(&self, path: &Path, record: &Record) -> Result<PathBuf, Kept> {
+    fn check(&self, path: &Path, record: &Record) -> Result<PathBuf, KeepReason> {
         self.check_with(&[], path, record)
     }
 
-    fn check_with(&self, homes: &[&Path], path: &Path, record: &Record) -> Result<PathBuf, Kept> {
+    fn check_with(&self, homes: &[&Path], path: &Path, record: &Record) -> Result<PathBuf, KeepReason> {
         check(path, record, &self.ground(homes), |_| false)
     }
 
@@ -85,7 +85,7 @@ fn a_profile_that_the_session_made_goes() {
         "below the system's own temporary directory too"
     );
     assert!(!path.exists());
-    assert_eq!(place.check(&path, &record), Err(Kept::NotThere));
+    assert_eq!(place.check(&path, &record), Err(KeepReason::NotThere));
 }
 
 #[test]
@@ -98,28 +98,28 @@ fn everything_else_stays() {
     let profile = place.profile(MADE_UP);
 
     let stays =
-        |path: &Path, why: Kept| assert_eq!(place.check(path, &plain), Err(why), "{}", path.display());
-    stays(&outside, Kept::Outside);
-    stays(&place.temp, Kept::Outside);
-    stays(&place.temp.join("playwright_chromiumdev_profile-p/../../outside"), Kept::Outside);
-    stays(&place.temp.join("playwright_chromiumdev_profile-p/.."), Kept::Outside);
-    stays(Path::new("p"), Kept::Outside);
-    stays(Path::new("/"), Kept::Outside);
-    stays(Path::new(""), Kept::Outside);
+        |path: &Path, why: KeepReason| assert_eq!(place.check(path, &plain), Err(why), "{}", path.display());
+    stays(&outside, KeepReason::Outside);
+    stays(&place.temp, KeepReason::Outside);
+    stays(&place.temp.join("playwright_chromiumdev_profile-p/../../outside"), KeepReason::Outside);
+    stays(&place.temp.join("playwright_chromiumdev_profile-p/.."), KeepReason::Outside);
+    stays(Path::new("p"), KeepReason::Outside);
+    stays(Path::new("/"), KeepReason::Outside);
+    stays(Path::new(""), KeepReason::Outside);
     // As long a way as the other: one name is the beginning of the other.
     let beside = place.folder.path().join("tmp-other/p");
     fs::create_dir_all(&beside).unwrap();
-    stays(&beside, Kept::Outside);
+    stays(&beside, KeepReason::Outside);
 
     symlink(&outside, place.temp.join("link")).unwrap();
-    stays(&place.temp.join("link"), Kept::NoFolder);
+    stays(&place.temp.join("link"), KeepReason::NoFolder);
     fs::create_dir(outside.join("inner")).unwrap();
-    stays(&place.temp.join("link/inner"), Kept::Outside);
+    stays(&place.temp.join("link/inner"), KeepReason::Outside);
     fs::write(place.temp.join("file"), "x").unwrap();
-    stays(&place.temp.join("file"), Kept::NoFolder);
+    stays(&place.temp.join("file"), KeepReason::NoFolder);
 
     let younger = record(wall_ms() + 60_000, &["npx"], &[&profile]);
-    assert_eq!(place.check(&profile, &younger), Err(Kept::Older), "there before the session");
+    assert_eq!(place.check(&profile, &younger), Err(KeepReason::Older), "there before the session");
     for command in [
         ["--user-data-dir", profile.to_str().unwrap()].map(str::to_owned),
         ["-x".to_owned(), format!("--user-data-dir={}", profile.display())],
@@ -129,9 +129,9 @@ fn everything_else_stays() {
     ] {
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
         let chosen = record(began, &command, &[&profile]);
-        assert_eq!(place.check(&profile, &chosen), Err(Kept::Chosen), "{command:?}");
+        assert_eq!(place.check(&profile, &chosen), Err(KeepReason::Chosen), "{command:?}");
     }
-    assert_eq!(check(&profile, &plain, &place.ground(&[]), |_| true), Err(Kept::InUse));
+    assert_eq!(check(&profile, &plain, &place.ground(&[]), |_| true), Err(KeepReason::InUse));
     assert!(profile.join("Default/Cookies").exists() && outside.join("inner").exists());
 }
 
@@ -162,14 +162,18 @@ fn what_is_in_a_home_below_the_temporary_directory_or_around_one_stays() {
     fs::create_dir_all(&deeper).unwrap();
     let around = home.parent().unwrap();
     for path in [&*home, around, &inside, &deeper] {
-        assert_eq!(place.check_with(&[&home], path, &plain), Err(Kept::OwnData), "{}", path.display());
+        assert_eq!(place.check_with(&[&home], path, &plain), Err(KeepReason::OwnData), "{}", path.display());
     }
-    assert_eq!(place.check_with(&[&place.temp], &inside, &plain), Err(Kept::OwnData), "deep in a home");
+    assert_eq!(place.check_with(&[&place.temp], &inside, &plain), Err(KeepReason::OwnData), "deep in a home");
     // A home that is reached through a link is the same one.
     let link = place.folder.path().join("link");
     symlink(&home, &link).unwrap();
-    assert_eq!(place.check_with(&[&link], &inside, &plain), Err(Kept::OwnData));
-    assert_eq!(place.check_with(&[&home], &place.temp, &plain), Err(Kept::Outside), "the directory itself");
+    assert_eq!(place.check_with(&[&link], &inside, &plain), Err(KeepReason::OwnData));
+    assert_eq!(
+        place.check_with(&[&home], &place.temp, &plain),
+        Err(KeepReason::Outside),
+        "the directory itself"
+    );
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_profile_whose_name_a_person_may_have_chosen_stays() {
         ["profile-of-mine", "work", "mcp-chrome-1a2b", "my-playwright_chromiumdev_profile-x", "lighthouse."]
     {
         let path = place.profile(name);
-        assert_eq!(place.check(&path, &plain), Err(Kept::Named), "{name}");
+        assert_eq!(place.check(&path, &plain), Err(KeepReason::Named), "{name}");
     }
     for name in
         ["playwright_firefoxdev_profile-a1", "puppeteer_dev_chrome_profile-Xy", ".org.chromium.Chromium.aB3"]

@@ -8,7 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use callgate_home::{Home, running};
-use callgate_supervise::{ProcessId, Seen, arguments, end as end_processes, everyone, session_of, tree_of};
+use callgate_supervise::{
+    ObservedProcess, ProcessId, arguments, end as end_processes, everyone, session_of, tree_of,
+};
 
 use crate::Here;
 use crate::look::profile;
@@ -28,15 +30,15 @@ pub struct Suspect {
 
 /// One process, as far as it matters here.
 #[derive(Clone, Debug)]
-struct Row {
-    seen: Seen,
+struct ProcessRow {
+    seen: ObservedProcess,
     arguments: Vec<String>,
 }
 
 /// Those that run now.
 pub fn suspects(home: &Home) -> Vec<Suspect> {
-    let rows: Vec<Row> =
-        everyone().into_iter().map(|seen| Row { arguments: arguments(seen.id.pid), seen }).collect();
+    let rows: Vec<ProcessRow> =
+        everyone().into_iter().map(|seen| ProcessRow { arguments: arguments(seen.id.pid), seen }).collect();
     let here = Here::now();
     let leases: Vec<_> = running(home).into_iter().filter(|lease| here.has(lease)).collect();
     let of_session = |id: ProcessId| {
@@ -62,7 +64,7 @@ pub fn end(home: &Home, wanted: &[ProcessId]) -> Vec<(ProcessId, bool)> {
     chosen.iter().map(|suspect| (suspect.id, suspect.tree.iter().all(gone))).collect()
 }
 
-fn pick(rows: &[Row], is_temporary: impl Fn(&Path) -> bool) -> Vec<Suspect> {
+fn pick(rows: &[ProcessRow], is_temporary: impl Fn(&Path) -> bool) -> Vec<Suspect> {
     let mut found: Vec<Suspect> = rows
         .iter()
         .filter(|row| is_browser(program(&row.arguments)) && !is_part(&row.arguments))
@@ -103,7 +105,7 @@ fn profile_of(arguments: &[String]) -> Option<PathBuf> {
 }
 
 /// Its parent is gone: what has no parent comes to the system's first process, or to the person's own service manager.
-fn nobody_above(row: &Row, rows: &[Row]) -> bool {
+fn nobody_above(row: &ProcessRow, rows: &[ProcessRow]) -> bool {
     let Some(parent) = row.seen.parent else { return true };
     let Some(parent) = rows.iter().find(|other| other.seen.id.pid == parent) else { return false };
     let name = program(&parent.arguments);
@@ -149,7 +151,7 @@ fn listens(arguments: &[String]) -> bool {
     arguments.iter().filter_map(port).any(|port| port != "0")
 }
 
-fn below(root: ProcessId, rows: &[Row]) -> Vec<ProcessId> {
+fn below(root: ProcessId, rows: &[ProcessRow]) -> Vec<ProcessId> {
     let mut tree = vec![root];
     let mut at = 0;
     while let Some(parent) = tree.get(at).copied() {
@@ -168,11 +170,14 @@ fn below(root: ProcessId, rows: &[Row]) -> Vec<ProcessId> {
 mod tests {
     use super::*;
 
-    fn row(pid: u32, parent: u32, line: &str) -> Row {
+    fn row(pid: u32, parent: u32, line: &str) -> ProcessRow {
         let arguments: Vec<String> = line.split('|').map(str::to_owned).collect();
         let name = program(&arguments).to_owned();
         let parent = (parent > 0).then_some(parent);
-        Row { seen: Seen { id: ProcessId { pid, start: u64::from(pid) }, parent, name }, arguments }
+        ProcessRow {
+            seen: ObservedProcess { id: ProcessId { pid, start: u64::from(pid) }, parent, name },
+            arguments,
+        }
     }
 
     /// Around it: init, a person's service manager, a living server.

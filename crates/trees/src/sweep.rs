@@ -10,7 +10,7 @@ use callgate_supervise::{ProcessId, Recorded, SessionState, arguments, lives};
 use crate::profiles;
 use crate::record::{Here, Record, records};
 use crate::text::Texts;
-use crate::what::What;
+use crate::what::ProcessKind;
 
 /// A record of another boot or pid namespace says nothing after so long: whoever wrote it is gone, or has its own Callgate.
 const FOREIGN_MS: i64 = 7 * 24 * 60 * 60 * 1000;
@@ -33,14 +33,14 @@ pub struct LeftSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     pub id: ProcessId,
-    pub what: What,
+    pub what: ProcessKind,
 }
 
 /// A process that a sweep ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     pub id: ProcessId,
-    pub what: What,
+    pub what: ProcessKind,
     /// As it is on record, secrets masked; only the program where it is not.
     pub command: String,
     pub session: String,
@@ -81,7 +81,7 @@ pub fn leftovers(home: &Home, on_record: OnRecord) -> Vec<LeftSession> {
             processes: Vec::new(),
         });
         let arguments = arguments(left.id.pid);
-        entry.processes.push(Left { id: left.id, what: What::of(&arguments, "process") });
+        entry.processes.push(Left { id: left.id, what: ProcessKind::of(&arguments, "process") });
     }
     let mut found: Vec<LeftSession> = found.into_values().collect();
     for session in &mut found {
@@ -117,7 +117,7 @@ pub fn sweep(home: &Home, on_record: OnRecord) -> SweptAll {
     let ended = callgate_supervise::sweep(|session| state(home, session, on_record), &recorded(&dead));
     let told = ended.into_iter().map(|one| Ended {
         id: one.id,
-        what: What::of(&one.arguments, &one.name),
+        what: ProcessKind::of(&one.arguments, &one.name),
         command: texts.shown(Some(one.id), &one.arguments, &one.name),
         server: of(&dead, &one.session).map(|record| record.server.clone()),
         session: one.session,

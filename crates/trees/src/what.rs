@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The kinds that matter in a server's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ProcessKind {
     Gate,
     Keeper,
     Npx,
@@ -21,61 +21,71 @@ pub enum What {
     Program(String),
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ProcessKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            What::Gate => f.write_str("gate"),
-            What::Keeper => f.write_str("keeper"),
-            What::Npx => f.write_str("npx"),
-            What::Node => f.write_str("node"),
-            What::Python => f.write_str("python"),
-            What::Shell => f.write_str("shell"),
-            What::Browser => f.write_str("browser"),
-            What::Renderer => f.write_str("renderer"),
-            What::BrowserPart(part) => write!(f, "browser: {part}"),
-            What::CrashHandler => f.write_str("crash handler"),
-            What::Program(name) => f.write_str(name),
+            ProcessKind::Gate => f.write_str("gate"),
+            ProcessKind::Keeper => f.write_str("keeper"),
+            ProcessKind::Npx => f.write_str("npx"),
+            ProcessKind::Node => f.write_str("node"),
+            ProcessKind::Python => f.write_str("python"),
+            ProcessKind::Shell => f.write_str("shell"),
+            ProcessKind::Browser => f.write_str("browser"),
+            ProcessKind::Renderer => f.write_str("renderer"),
+            ProcessKind::BrowserPart(part) => write!(f, "browser: {part}"),
+            ProcessKind::CrashHandler => f.write_str("crash handler"),
+            ProcessKind::Program(name) => f.write_str(name),
         }
     }
 }
 
-impl What {
+impl ProcessKind {
     /// A browser, or a part of one.
     pub fn is_browser(&self) -> bool {
-        matches!(self, What::Browser | What::Renderer | What::BrowserPart(_) | What::CrashHandler)
+        matches!(
+            self,
+            ProcessKind::Browser
+                | ProcessKind::Renderer
+                | ProcessKind::BrowserPart(_)
+                | ProcessKind::CrashHandler
+        )
     }
 
     /// By its command line; by what it calls itself where there is none.
-    pub fn of(arguments: &[String], name: &str) -> What {
+    pub fn of(arguments: &[String], name: &str) -> ProcessKind {
         // A process that wrote its command line anew has it in one piece.
         let words: Vec<&str> = match arguments {
             [line] => line.split(' ').collect(),
             _ => arguments.iter().map(String::as_str).collect(),
         };
-        let Some((program, rest)) = words.split_first() else { return What::Program(name.to_owned()) };
+        let Some((program, rest)) = words.split_first() else { return ProcessKind::Program(name.to_owned()) };
         if name == "callgate-keeper" {
-            return What::Keeper;
+            return ProcessKind::Keeper;
         }
         let file = base(program);
         if file.contains("crashpad") {
-            return What::CrashHandler;
+            return ProcessKind::CrashHandler;
         }
         if is_browser(file) {
             return part_of_browser(rest);
         }
         match file {
-            "callgate" if rest.first() == Some(&"run") => What::Gate,
-            "npx" | "bunx" | "uvx" | "pnpx" => What::Npx,
+            "callgate" if rest.first() == Some(&"run") => ProcessKind::Gate,
+            "npx" | "bunx" | "uvx" | "pnpx" => ProcessKind::Npx,
             "npm" | "pnpm" | "yarn" if rest.first().is_some_and(|word| matches!(*word, "exec" | "dlx")) => {
-                What::Npx
+                ProcessKind::Npx
             }
             "node" | "nodejs" | "bun" | "deno" | "MainThread" => {
                 let script = rest.iter().find(|word| !word.starts_with('-')).map(|script| base(script));
-                if matches!(script, Some("npx" | "npx-cli.js")) { What::Npx } else { What::Node }
+                if matches!(script, Some("npx" | "npx-cli.js")) {
+                    ProcessKind::Npx
+                } else {
+                    ProcessKind::Node
+                }
             }
-            "sh" | "bash" | "dash" | "zsh" | "fish" | "cmd" | "powershell" | "pwsh" => What::Shell,
-            _ if file.starts_with("python") => What::Python,
-            _ => What::Program(if file.is_empty() { name.to_owned() } else { file.to_owned() }),
+            "sh" | "bash" | "dash" | "zsh" | "fish" | "cmd" | "powershell" | "pwsh" => ProcessKind::Shell,
+            _ if file.starts_with("python") => ProcessKind::Python,
+            _ => ProcessKind::Program(if file.is_empty() { name.to_owned() } else { file.to_owned() }),
         }
     }
 }
@@ -120,13 +130,13 @@ pub(crate) fn program(arguments: &[String]) -> &str {
     base(path)
 }
 
-fn part_of_browser(rest: &[&str]) -> What {
+fn part_of_browser(rest: &[&str]) -> ProcessKind {
     let kind = rest.iter().find_map(|word| word.strip_prefix("--type="));
     let part = match kind {
-        None if rest.contains(&"-contentproc") => return What::Renderer,
-        None => return What::Browser,
-        Some("renderer") => return What::Renderer,
-        Some("crashpad-handler") => return What::CrashHandler,
+        None if rest.contains(&"-contentproc") => return ProcessKind::Renderer,
+        None => return ProcessKind::Browser,
+        Some("renderer") => return ProcessKind::Renderer,
+        Some("crashpad-handler") => return ProcessKind::CrashHandler,
         Some("gpu-process") => "graphics",
         Some("utility") => {
             let service = rest.iter().find_map(|word| word.strip_prefix("--utility-sub-type="));
@@ -134,7 +144,7 @@ fn part_of_browser(rest: &[&str]) -> What {
         }
         Some(other) => other,
     };
-    What::BrowserPart(part.chars().take(40).collect())
+    ProcessKind::BrowserPart(part.chars().take(40).collect())
 }
 
 #[cfg(test)]
@@ -169,7 +179,7 @@ mod tests {
         for (line, name, wanted) in cases {
             let arguments: Vec<String> =
                 if line.is_empty() { Vec::new() } else { line.split('|').map(str::to_owned).collect() };
-            assert_eq!(What::of(&arguments, name).to_string(), wanted, "{line}");
+            assert_eq!(ProcessKind::of(&arguments, name).to_string(), wanted, "{line}");
         }
     }
 

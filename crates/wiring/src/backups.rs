@@ -4,7 +4,7 @@ use std::path::Path;
 
 use callgate_clients::backup::{Backup, Backups};
 use callgate_clients::change::{ChangeError, entries_in};
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::plan::Plan;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::restore::{Wanted, lost_in_wipe, restore, restore_wiped};
@@ -14,10 +14,10 @@ use callgate_clients::{file, table};
 use callgate_text::{clip, harmless, name};
 
 use crate::change::would_write_over;
-use crate::shown::client_name;
+use crate::display::client_name;
 use crate::view::{BackupPreview, BackupView, ClientAct, Restored};
 use crate::{Wiring, WiringError};
-use crate::{masker, shown};
+use crate::{display, masker};
 
 /// Names of secrets in one sentence, in characters.
 const NAMES: usize = 300;
@@ -39,10 +39,10 @@ impl Wiring {
         let copied = entries_in(&copy, &copy.copy);
         let warning = References::check(&copied).words().map(str::to_owned);
         entries.extend(copied);
-        let shown = shown::path(&self.machine.home, &copy.path);
+        let shown = display::path(&self.machine.home, &copy.path);
         let texts = (String::from_utf8_lossy(&now), String::from_utf8_lossy(&bytes));
         let names = (&*format!("{shown} (now)"), &*shown);
-        Ok(BackupPreview { diff: shown::diff((&texts.0, &texts.1), names, &masker(&entries)), warning })
+        Ok(BackupPreview { diff: display::diff((&texts.0, &texts.1), names, &masker(&entries)), warning })
     }
 
     /// Puts the file back as the copy has it. If the client had lost all its servers, those that were behind the gate are put
@@ -56,7 +56,7 @@ impl Wiring {
         if !now && self.may_be_lost(&copy) {
             // Newer copies must not push it out meanwhile.
             self.keep_copy((&copy.client, &copy.path), &bytes, now_ms)?;
-            let key = Key::of_file(&copy.client, &copy.path);
+            let key = LedgerKey::of_file(&copy.client, &copy.path);
             queue::add(self.home.path(), &[key], &Todo::Restore { copy: copy.id() }, now_ms)?;
             self.guard()?;
             return Ok(Restored::Waits);
@@ -155,7 +155,7 @@ impl Wiring {
             id: copy.id(),
             client: copy.client.clone(),
             client_name: client_name(&copy.client),
-            shown: shown::path(&self.machine.home, &copy.path),
+            shown: display::path(&self.machine.home, &copy.path),
             at_ms: copy.at_ms,
             bytes: copy.bytes,
             current: copy.read().is_ok_and(|bytes| same(&bytes)),

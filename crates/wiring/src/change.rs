@@ -5,21 +5,21 @@ use std::path::Path;
 
 use callgate_clients::drift::Drift;
 use callgate_clients::entry::Local;
-use callgate_clients::ledger::Key;
-use callgate_clients::names::Names;
-use callgate_clients::plan::{Act, Plan};
+use callgate_clients::ledger::LedgerKey;
+use callgate_clients::names::NameRegistry;
+use callgate_clients::plan::{Plan, PlannedAct};
 use callgate_clients::queue::{self, Todo};
-use callgate_clients::secrets::returning::Returned;
+use callgate_clients::secrets::restoration::Returned;
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::{Client, running};
 use callgate_redaction::Masker;
 use callgate_text::{harmless, name};
 
+use crate::display::client_name;
 use crate::file_change::{EntryChange, Timing, Written};
 use crate::launch::{add_notes, launch_notes_of};
-use crate::shown::client_name;
 use crate::view::{ClientAct, ClientChange, ClientPreview, EntryKey, FileDiff, RefusedEntry};
-use crate::{Look, Wiring, WiringError, entry_key, masker, masker_of, shown};
+use crate::{Look, Wiring, WiringError, display, entry_key, masker, masker_of};
 
 impl Wiring {
     /// What the act would write. No entries: all that it can be done to.
@@ -115,7 +115,7 @@ impl Wiring {
     pub(crate) fn entry_change<'c>(
         &'c self,
         look: &'c Look<'_>,
-        act: Act<'c>,
+        act: PlannedAct<'c>,
         chosen: &'c dyn Fn(&Entry) -> bool,
     ) -> EntryChange<'c> {
         let now_ms = self.clock.now().wall_ms;
@@ -200,8 +200,8 @@ impl Wiring {
 
 impl Look<'_> {
     /// Who has which name at the gate now.
-    pub fn names(&self) -> Names {
-        Names::of(entries(&self.surveyed), &self.ledger)
+    pub fn names(&self) -> NameRegistry {
+        NameRegistry::of(entries(&self.surveyed), &self.ledger)
     }
 
     /// The files with entries that are meant; a file that cannot be read, if all are.
@@ -223,7 +223,7 @@ impl Look<'_> {
                 let of_key = |file: &&Surveyed| {
                     file.found.client.id == key.client && file.found.path.to_string_lossy() == key.path
                 };
-                let path = shown::path(&self.machine.home, Path::new(&key.path));
+                let path = display::path(&self.machine.home, Path::new(&key.path));
                 let why = match self.surveyed.iter().find(of_key).map(|file| &file.read) {
                     Some(Ok(_)) => format!("it is not in {path} any more"),
                     Some(Err(why)) => format!("{path}: {why}"),
@@ -250,12 +250,12 @@ impl Look<'_> {
             return None;
         }
         let client = plan.found.client;
-        let shown = shown::path(&self.machine.home, &plan.found.path);
+        let shown = display::path(&self.machine.home, &plan.found.path);
         let before = format!("{shown} (now)");
         Some(FileDiff {
             client: client.id.to_owned(),
             client_name: client.name.to_owned(),
-            diff: shown::diff((plan.before(), &plan.after), (&before, &shown), masker),
+            diff: display::diff((plan.before(), &plan.after), (&before, &shown), masker),
             shown,
             entries: plan.edits.iter().map(|edit| edit.key.name.clone()).collect(),
         })
@@ -272,15 +272,15 @@ pub(crate) fn is_meant(entry: &Entry, act: ClientAct, keys: &[EntryKey]) -> bool
     }
 }
 
-fn is_wiped(drift: &Drift, key: &Key) -> bool {
+fn is_wiped(drift: &Drift, key: &LedgerKey) -> bool {
     matches!(drift, Drift::Wiped { client, path, .. } if *client == key.client && *path == key.path)
 }
 
 /// What is done to entries that are there; placing has its own way.
-pub(crate) fn as_act(act: ClientAct, binary: &str) -> Act<'_> {
+pub(crate) fn as_act(act: ClientAct, binary: &str) -> PlannedAct<'_> {
     match act {
-        ClientAct::Protect | ClientAct::Place => Act::Protect { binary },
-        ClientAct::Unprotect => Act::Unprotect,
+        ClientAct::Protect | ClientAct::Place => PlannedAct::Protect { binary },
+        ClientAct::Unprotect => PlannedAct::Unprotect,
     }
 }
 
@@ -335,7 +335,7 @@ fn secrets_back(client: &Client, returned: Vec<Returned<'_>>, change: &mut Clien
 }
 
 fn whole_file(look: &Look<'_>, file: &Surveyed, why: &str) -> RefusedEntry {
-    let path = shown::path(&look.machine.home, &file.found.path);
+    let path = display::path(&look.machine.home, &file.found.path);
     RefusedEntry {
         client_name: file.found.client.name.to_owned(),
         name: None,

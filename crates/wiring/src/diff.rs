@@ -17,7 +17,7 @@ pub fn unified(before: &str, after: &str, names: (&str, &str)) -> String {
 
 /// A stretch of two texts that were held against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DiffSpan {
     Same(String),
     /// Of the first text alone.
     Gone(String),
@@ -26,18 +26,18 @@ pub enum Part {
 }
 
 /// What leads from one text to the other, words at a time.
-pub fn by_words(before: &str, after: &str) -> Vec<Part> {
+pub fn by_words(before: &str, after: &str) -> Vec<DiffSpan> {
     let diff = TextDiff::configure().timeout(SEARCH).diff_words(before, after);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<DiffSpan> = Vec::new();
     for change in diff.iter_all_changes() {
         let word = change.value();
         match (change.tag(), parts.last_mut()) {
-            (ChangeTag::Equal, Some(Part::Same(text)))
-            | (ChangeTag::Delete, Some(Part::Gone(text)))
-            | (ChangeTag::Insert, Some(Part::Added(text))) => text.push_str(word),
-            (ChangeTag::Equal, _) => parts.push(Part::Same(word.to_owned())),
-            (ChangeTag::Delete, _) => parts.push(Part::Gone(word.to_owned())),
-            (ChangeTag::Insert, _) => parts.push(Part::Added(word.to_owned())),
+            (ChangeTag::Equal, Some(DiffSpan::Same(text)))
+            | (ChangeTag::Delete, Some(DiffSpan::Gone(text)))
+            | (ChangeTag::Insert, Some(DiffSpan::Added(text))) => text.push_str(word),
+            (ChangeTag::Equal, _) => parts.push(DiffSpan::Same(word.to_owned())),
+            (ChangeTag::Delete, _) => parts.push(DiffSpan::Gone(word.to_owned())),
+            (ChangeTag::Insert, _) => parts.push(DiffSpan::Added(word.to_owned())),
         }
     }
     parts
@@ -75,9 +75,9 @@ mod tests {
 
     #[test]
     fn words_that_are_added_stand_by_themselves() {
-        let same = |text: &str| Part::Same(text.to_owned());
+        let same = |text: &str| DiffSpan::Same(text.to_owned());
         let parts = by_words("Reads a page.\n", "Reads a whole page.\n");
-        assert_eq!(parts, [same("Reads a "), Part::Added("whole ".to_owned()), same("page.\n")]);
+        assert_eq!(parts, [same("Reads a "), DiffSpan::Added("whole ".to_owned()), same("page.\n")]);
         assert_eq!(by_words("x", "x"), [same("x")]);
     }
 
@@ -87,9 +87,9 @@ mod tests {
             let (mut before, mut after) = (String::new(), String::new());
             for part in by_words(&a, &b) {
                 match part {
-                    Part::Same(text) => { before.push_str(&text); after.push_str(&text); }
-                    Part::Gone(text) => before.push_str(&text),
-                    Part::Added(text) => after.push_str(&text),
+                    DiffSpan::Same(text) => { before.push_str(&text); after.push_str(&text); }
+                    DiffSpan::Gone(text) => before.push_str(&text),
+                    DiffSpan::Added(text) => after.push_str(&text),
                 }
             }
             prop_assert_eq!((before, after), (a, b));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use callgate_clients::drift::Drift;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::Rests;
 use callgate_clients::secrets::moving::refers;
@@ -12,10 +12,10 @@ use callgate_clients::survey::entries;
 use callgate_clients::table;
 use callgate_text::{clip, harmless, name};
 
+use crate::display::client_name;
 use crate::repair::contested;
-use crate::shown::client_name;
 use crate::view::{DriftFix, DriftKind, DriftView};
-use crate::{Look, entry_key, shown};
+use crate::{Look, display, entry_key};
 
 /// The longest list of names in a sentence, in characters.
 const NAMES: usize = 160;
@@ -37,7 +37,7 @@ impl Look<'_> {
 
     fn drift_group(&self, group: Vec<(Drift, DriftText)>) -> Option<DriftGroup> {
         let (_, first) = group.first()?;
-        let keys: Vec<&Key> = group.iter().filter_map(|(_, text)| text.entry.as_ref()).collect();
+        let keys: Vec<&LedgerKey> = group.iter().filter_map(|(_, text)| text.entry.as_ref()).collect();
         let words = match group.len() {
             1 => first.view.words.clone(),
             _ => self.words_together(first, &keys),
@@ -48,7 +48,7 @@ impl Look<'_> {
     }
 
     /// The same sentence as for one, with the names of all.
-    fn words_together(&self, first: &DriftText, keys: &[&Key]) -> String {
+    fn words_together(&self, first: &DriftText, keys: &[&LedgerKey]) -> String {
         let names: Vec<_> = keys.iter().map(|key| name(&key.name)).collect();
         let names = clip(&names.join(", "), NAMES);
         let client = client_name(first.client.as_deref().unwrap_or_default());
@@ -74,11 +74,11 @@ impl Look<'_> {
 
     /// What one drift says, and what mends it.
     pub(crate) fn drift_text(&self, drift: &Drift) -> DriftText {
-        let of = |key: &Key| format!("{}: {}", client_name(&key.client), name(&key.name));
-        let protect = |key: &Key| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
+        let of = |key: &LedgerKey| format!("{}: {}", client_name(&key.client), name(&key.name));
+        let protect = |key: &LedgerKey| Some(DriftFix::Protect { entries: vec![entry_key(key)] });
         let noted: Vec<_> = self.to_be_noted(drift).iter().map(entry_key).collect();
         let note = Some(DriftFix::TakeNote { entries: noted.clone() }).filter(|_| !noted.is_empty());
-        let path_of = |path: &Path| shown::path(&self.machine.home, path);
+        let path_of = |path: &Path| display::path(&self.machine.home, path);
         let (kind, words, serious, fix) = match drift {
             Drift::Wiped { client, path, lost } => (
                 DriftKind::Other,
@@ -87,7 +87,7 @@ impl Look<'_> {
                     client_name(client),
                     lost.len(),
                     path_of(path),
-                    self.waits(&Key::of_file(client, path), "it is put back", |todo| matches!(
+                    self.waits(&LedgerKey::of_file(client, path), "it is put back", |todo| matches!(
                         todo,
                         Todo::Restore { .. }
                     ))
@@ -174,8 +174,9 @@ impl Look<'_> {
 
     /// Entries that somebody else changed in a way that is theirs, or may be. One with secrets in the keychain does not start as it
     /// is now: that is not to be forgotten.
-    pub(crate) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [Key] {
-        let refers = |key: &Key| entries(&self.surveyed).any(|entry| entry.key == *key && refers(entry));
+    pub(crate) fn to_be_noted<'d>(&self, drift: &'d Drift) -> &'d [LedgerKey] {
+        let refers =
+            |key: &LedgerKey| entries(&self.surveyed).any(|entry| entry.key == *key && refers(entry));
         match drift {
             Drift::Edited { key } if !refers(key) => std::slice::from_ref(key),
             Drift::Removed { key } | Drift::CameBack { key } => std::slice::from_ref(key),
@@ -184,12 +185,12 @@ impl Look<'_> {
         }
     }
 
-    fn is_contested(&self, key: &Key) -> bool {
+    fn is_contested(&self, key: &LedgerKey) -> bool {
         self.ledger.mended(key).is_some_and(|mended| mended.rests == Some(Rests::Contested))
     }
 
     /// "; it is put back when Claude Desktop has quit", if that waits.
-    fn waits(&self, key: &Key, done: &str, is: fn(&Todo) -> bool) -> String {
+    fn waits(&self, key: &LedgerKey, done: &str, is: fn(&Todo) -> bool) -> String {
         match self.queue.iter().any(|queued| queued.key == *key && is(&queued.todo)) {
             true => format!("; {done} when {} has quit", client_name(&key.client)),
             false => String::new(),
@@ -228,7 +229,7 @@ pub(crate) struct DriftText {
     client: Option<String>,
     path: PathBuf,
     /// Which, if it is about one.
-    entry: Option<Key>,
+    entry: Option<LedgerKey>,
     pub(crate) view: DriftView,
 }
 
@@ -257,7 +258,7 @@ fn place_of(drift: &Drift) -> (Option<String>, &Path) {
     }
 }
 
-pub(crate) fn entry_of(drift: &Drift) -> Option<&Key> {
+pub(crate) fn entry_of(drift: &Drift) -> Option<&LedgerKey> {
     match drift {
         Drift::LostGate { key }
         | Drift::Edited { key }

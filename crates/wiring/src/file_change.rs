@@ -5,23 +5,23 @@ use std::fmt;
 use std::path::Path;
 
 use callgate_clients::change::{carry_out, repair};
-use callgate_clients::ledger::{Key, Ledger};
-use callgate_clients::names::Names;
-use callgate_clients::plan::{Act, Plan, plan};
-use callgate_clients::secrets::returning::{Returned, Returning};
+use callgate_clients::ledger::{Ledger, LedgerKey};
+use callgate_clients::names::NameRegistry;
+use callgate_clients::plan::{Plan, PlannedAct, plan};
+use callgate_clients::secrets::restoration::{Returned, Returning};
 use callgate_clients::survey::{Entry, Surveyed, entries};
 
 /// A change of some entries, in whatever file they are.
 pub struct EntryChange<'c> {
     home: &'c Path,
-    act: Act<'c>,
+    act: PlannedAct<'c>,
     /// Puts a gate back that was lost: the binary that it was.
     pub lost_gate: Option<&'c str>,
     /// The entries that are meant.
     chosen: &'c dyn Fn(&Entry) -> bool,
     ledger: &'c Ledger,
     /// Who has which name at the gate.
-    names: Names,
+    names: NameRegistry,
     /// Takes gates away although references to the keychain are left behind them.
     pub leave_secrets: bool,
     now_ms: i64,
@@ -64,12 +64,12 @@ impl fmt::Debug for EntryChange<'_> {
 impl<'c> EntryChange<'c> {
     pub fn new(
         home: &'c Path,
-        act: Act<'c>,
+        act: PlannedAct<'c>,
         chosen: &'c dyn Fn(&Entry) -> bool,
         (ledger, surveyed): (&'c Ledger, &[Surveyed]),
         now_ms: i64,
     ) -> EntryChange<'c> {
-        let names = Names::of(entries(surveyed), ledger);
+        let names = NameRegistry::of(entries(surveyed), ledger);
         let (returning, lost_gate, leave_secrets) = (Returning::to(home), None, false);
         EntryChange { home, act, lost_gate, chosen, ledger, names, leave_secrets, now_ms, returning }
     }
@@ -87,7 +87,7 @@ impl<'c> EntryChange<'c> {
             Ok(planned) => planned,
             Err(why) => return left(Written::Refused(why)),
         };
-        let keys: Vec<Key> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
+        let keys: Vec<LedgerKey> = planned.edits.iter().map(|edit| edit.key.clone()).collect();
         match timing_of(&keys, timing) {
             Timing::Now => {}
             Timing::Later => return left(Written::Waits(Box::new(planned))),
@@ -95,7 +95,7 @@ impl<'c> EntryChange<'c> {
         }
         let returned = match self.act {
             // Without its gate, a server would get references in place of its secrets. What keeps its gate keeps them.
-            Act::Unprotect if !self.leave_secrets => {
+            PlannedAct::Unprotect if !self.leave_secrets => {
                 let of_edit = |entry: &Entry| keys.contains(&entry.key);
                 self.returning.put_back(file, &of_edit, self.now_ms)
             }
@@ -117,6 +117,6 @@ impl<'c> EntryChange<'c> {
     }
 }
 
-fn timing_of(keys: &[Key], timing: impl FnOnce() -> Timing) -> Timing {
+fn timing_of(keys: &[LedgerKey], timing: impl FnOnce() -> Timing) -> Timing {
     if keys.is_empty() { Timing::Now } else { timing() }
 }

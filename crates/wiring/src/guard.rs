@@ -8,15 +8,15 @@ use callgate_clients::change::keep_servers;
 use callgate_clients::discover;
 use callgate_clients::drift::Drift;
 use callgate_clients::file::{Hash, hash};
-use callgate_clients::ledger::{self, Key, LedgerError};
+use callgate_clients::ledger::{self, LedgerError, LedgerKey};
 use callgate_clients::queue::{self, QueueError};
 use callgate_clients::survey::{State, entries};
 use callgate_controls::patience::{self, EntryTimeouts};
 
+use crate::display::client_name;
 use crate::drift_text::{DriftGroup, entry_of};
-use crate::shown::client_name;
 use crate::view::{ClientAct, ClientChange};
-use crate::{Look, Wiring, WiringError, entry_key, shown};
+use crate::{Look, Wiring, WiringError, display, entry_key};
 
 /// What the last look found.
 #[derive(Debug, Default)]
@@ -65,9 +65,9 @@ pub struct GuardNews {
 /// What is worth a notification.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lost {
-    Gate(Key),
+    Gate(LedgerKey),
     /// The gate is there, and not as it was put there.
-    Trust(Key),
+    Trust(LedgerKey),
     Servers(String, PathBuf),
 }
 
@@ -204,7 +204,7 @@ impl Wiring {
         for lost in &new {
             match lost {
                 Lost::Servers(client, path) => {
-                    self.say_wiped(&client_name(client), &shown::path(&self.machine.home, path));
+                    self.say_wiped(&client_name(client), &display::path(&self.machine.home, path));
                 }
                 Lost::Trust(key) => self.say_tampered(look, key),
                 Lost::Gate(_) => {}
@@ -217,7 +217,7 @@ impl Wiring {
         let now_ms = self.clock.now().wall_ms;
         for file in &look.surveyed {
             let (client, path) = (file.found.client.id, &file.found.path);
-            let of_file = |key: &Key| key.client == client && key.path == *path;
+            let of_file = |key: &LedgerKey| key.client == client && key.path == *path;
             let newest = look.copies.iter().filter(|copy| copy.client == client && copy.path == *path);
             let (Ok(contents), Some(newest)) = (&file.read, newest.max_by_key(|copy| copy.at_ms)) else {
                 continue;
@@ -240,8 +240,8 @@ impl Look<'_> {
     /// Entries that could have a gate, have none, and that nobody has said anything about; not those that drifted, which are
     /// told of one by one.
     fn unprotected(&self) -> u32 {
-        let drifted: Vec<Key> = self.drift().iter().filter_map(entry_of).cloned().collect();
-        let decided = |key: &Key| {
+        let drifted: Vec<LedgerKey> = self.drift().iter().filter_map(entry_of).cloned().collect();
+        let decided = |key: &LedgerKey| {
             self.ledger.left_open.contains(key)
                 || self.ledger.former(key).is_some()
                 || self.queue.iter().any(|queued| queued.key == *key)

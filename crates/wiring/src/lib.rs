@@ -7,23 +7,23 @@
 #![forbid(unsafe_code)]
 
 mod backups;
+mod byte_order_mark;
 mod change;
 mod command_line;
 mod diff;
+pub mod display;
 mod drift_text;
 mod error;
 mod file_change;
 mod guard;
 mod launch;
-mod mark;
+mod long_lines;
 mod own;
 mod removal;
 mod repair;
 mod roster;
 mod secrets;
-pub mod shown;
 pub mod view;
-mod windowed;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -32,12 +32,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use callgate_clients::backup::{Backup, Backups};
+use callgate_clients::byte_order_mark::is_repairable;
 use callgate_clients::drift::{Drift, drift, take_note};
-use callgate_clients::ledger::{self, Key, Ledger};
-use callgate_clients::mark::is_repairable;
+use callgate_clients::ledger::{self, Ledger, LedgerKey};
 use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::repair::Rests;
-use callgate_clients::secrets::listing::{Listed, listed};
+use callgate_clients::secrets::listing::{ListedSecret, listed};
 use callgate_clients::survey::{Entry, State, Surveyed, entries, everything};
 use callgate_clients::trial::{Tried, try_out};
 use callgate_clients::{Client, System, reopen, running, table};
@@ -52,7 +52,8 @@ use crate::view::{
 };
 
 pub use backups::References;
-pub use diff::{Part, by_words, unified};
+pub use diff::{DiffSpan, by_words, unified};
+pub use display::{client_name, diff_lines, masker, masker_of};
 pub use drift_text::{DriftGroup, came_back};
 pub use error::WiringError;
 pub use file_change::{EntryChange, FileChange, Timing, Written};
@@ -60,8 +61,7 @@ pub use guard::{GuardNews, GuardReport, Undone};
 pub use launch::{launch_notes, launch_notes_of};
 pub use removal::RemovalPlan;
 pub use roster::Launch;
-pub use secrets::Wish;
-pub use shown::{client_name, diff_lines, masker, masker_of};
+pub use secrets::SecretsEdit;
 
 /// One person's clients, with the home that their gate belongs to.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Wiring {
     /// What waits for this client to quit is not done after all; a gate that was to be put back by itself stays away. No
     /// entries: all that waits for it.
     pub fn drop_queued(&self, client: &str, entries: &[EntryKey]) -> Result<(), WiringError> {
-        let meant = |key: &Key| entries.is_empty() || entries.contains(&entry_key(key));
+        let meant = |key: &LedgerKey| entries.is_empty() || entries.contains(&entry_key(key));
         let dropped = |queued: &Queued| queued.key.client == client && meant(&queued.key);
         let waiting = queue::read(self.home.path())?;
         let lost = waiting.iter().filter(|queued| dropped(queued) && queued.todo == Todo::Repair);
@@ -250,7 +250,7 @@ impl Look<'_> {
     fn gone(&self, client: &Client, path: &Path, drifts: &[Drift]) -> ClientFile {
         ClientFile {
             path: path.to_string_lossy().into_owned(),
-            shown: shown::path(&self.machine.home, path),
+            shown: display::path(&self.machine.home, path),
             problem: None,
             repairable: false,
             notes: vec!["The file is not there any more.".to_owned()],
@@ -296,7 +296,7 @@ impl Look<'_> {
         Some(QueuedRestore {
             backup: copy.clone(),
             path: path.to_string_lossy().into_owned(),
-            shown: shown::path(&self.machine.home, path),
+            shown: display::path(&self.machine.home, path),
             since_ms: queued.since_ms,
         })
     }
@@ -307,11 +307,11 @@ impl Look<'_> {
         let mut notes: Vec<_> =
             file.read.iter().flat_map(|read| &read.left_out).map(|it| harmless(it)).collect();
         notes.extend(file.found.shadowed_by.as_ref().map(|other| {
-            format!("{} reads {} in its stead", client.name, shown::path(&self.machine.home, other))
+            format!("{} reads {} in its stead", client.name, display::path(&self.machine.home, other))
         }));
         ClientFile {
             path: path.to_string_lossy().into_owned(),
-            shown: shown::path(&self.machine.home, path),
+            shown: display::path(&self.machine.home, path),
             problem: file.read.as_ref().err().map(|why| harmless(&why.to_string())),
             repairable: is_repairable(file),
             notes,
@@ -321,7 +321,7 @@ impl Look<'_> {
         }
     }
 
-    fn entry(&self, entry: &Entry, secrets: &[Listed], drifts: &[Drift]) -> ClientEntry {
+    fn entry(&self, entry: &Entry, secrets: &[ListedSecret], drifts: &[Drift]) -> ClientEntry {
         let tampered = |drift: &Drift| matches!(drift, Drift::Tampered { key, .. } if *key == entry.key);
         let (state, server, why) = match &entry.state {
             State::Protected { server } if drifts.iter().any(tampered) => {
@@ -335,7 +335,7 @@ impl Look<'_> {
             key: entry_key(&entry.key),
             state,
             server,
-            command: shown::command(entry),
+            command: display::command(entry),
             why,
             secrets: self.entry_secrets(entry, secrets),
             added: self.ledger.placed(&entry.key).is_some(),
@@ -344,7 +344,7 @@ impl Look<'_> {
 
     /// The path as people write it.
     pub fn shown(&self, path: &Path) -> String {
-        shown::path(&self.machine.home, path)
+        display::path(&self.machine.home, path)
     }
 
     pub fn drift(&self) -> Vec<Drift> {
@@ -357,7 +357,7 @@ impl Look<'_> {
     }
 }
 
-fn entry_key(key: &Key) -> EntryKey {
+fn entry_key(key: &LedgerKey) -> EntryKey {
     EntryKey {
         client: key.client.clone(),
         path: key.path.to_string_lossy().into_owned(),

@@ -2,24 +2,24 @@
 
 use callgate_clients::discover::{Found, file_for_new};
 use callgate_clients::entry::{Local, NewServer, Server};
-use callgate_clients::own::{self, AddError, Part, Wanted, placing};
+use callgate_clients::own::{self, AddError, OwnField, Wanted, placing};
 use callgate_clients::plan::Plan;
 use callgate_clients::queue::{self, Todo};
 use callgate_clients::secrets::find::{self, Slot};
-use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::secrets::lazy_keychain::Lazily;
 use callgate_clients::survey::look_for_place;
 use callgate_clients::table;
 use callgate_secrets::Secret;
 use callgate_text::{harmless, name};
 
 use crate::change::would_write_over;
+use crate::display::client_name;
 use crate::launch::launch_notes;
-use crate::shown::client_name;
 use crate::view::{
     ClientAct, ClientChange, ClientPreview, DraftPart, DraftPreview, DraftProblem, EntryKey, FileDiff,
     RefusedEntry, ServerDraft, ServerPlace,
 };
-use crate::{Look, Wiring, WiringError, command_line, entry_key, masker_of, shown};
+use crate::{Look, Wiring, WiringError, command_line, display, entry_key, masker_of};
 
 /// Where a preview names a client, for the file that is none's.
 const OWN_LIST: &str = "callgate";
@@ -34,7 +34,7 @@ impl Wiring {
                 ServerPlace {
                     client: found.client.id.to_owned(),
                     client_name: found.client.name.to_owned(),
-                    shown: shown::path(&self.machine.home, &found.path),
+                    shown: display::path(&self.machine.home, &found.path),
                     new_file: read.as_ref().is_ok_and(|contents| !contents.snapshot.exists()),
                     problem: read.err().map(|why| harmless(&why.to_string())),
                 }
@@ -208,12 +208,12 @@ impl Look<'_> {
         let listing = own::read(self.ours).unwrap_or_default();
         let (new, others) = (server.local(), listing.servers.iter().filter_map(Server::local));
         let masker = masker_of(others.chain([&new]));
-        let shown = shown::path(&self.machine.home, &own::path(self.ours));
+        let shown = display::path(&self.machine.home, &own::path(self.ours));
         let before = format!("{shown} (now)");
         FileDiff {
             client: OWN_LIST.to_owned(),
             client_name: "Callgate's own list".to_owned(),
-            diff: shown::diff(texts, (&before, &shown), &masker),
+            diff: display::diff(texts, (&before, &shown), &masker),
             shown,
             entries: vec![server.name.clone()],
         }
@@ -229,7 +229,7 @@ pub(crate) fn refused(plan: &Plan) -> impl Iterator<Item = RefusedEntry> {
 }
 
 pub(crate) fn whole_file(look: &Look<'_>, found: &Found, why: &str) -> RefusedEntry {
-    let path = shown::path(&look.machine.home, &found.path);
+    let path = display::path(&look.machine.home, &found.path);
     RefusedEntry {
         client_name: found.client.name.to_owned(),
         name: None,
@@ -249,9 +249,9 @@ fn looks_secret(local: &Local) -> Vec<String> {
 /// Where in the form it is, and what.
 fn problem(error: &AddError) -> (DraftPart, String) {
     let part = match error {
-        AddError::Bad { part: Part::Name, .. } | AddError::Taken { .. } => DraftPart::Name,
-        AddError::Bad { part: Part::Command, .. } | AddError::Secret(_) => DraftPart::Command,
-        AddError::Bad { part: Part::Variables, .. } => DraftPart::Variables,
+        AddError::Bad { part: OwnField::Name, .. } | AddError::Taken { .. } => DraftPart::Name,
+        AddError::Bad { part: OwnField::Command, .. } | AddError::Secret(_) => DraftPart::Command,
+        AddError::Bad { part: OwnField::Variables, .. } => DraftPart::Variables,
         AddError::Own(_) => DraftPart::Elsewhere,
     };
     let words = match error {

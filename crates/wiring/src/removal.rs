@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 use callgate_clients::entry::{Local, NewServer};
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::own::{self, OwnError, Wanted, placing};
-use callgate_clients::plan::{Act, plan};
+use callgate_clients::plan::{PlannedAct, plan};
 use callgate_clients::secrets::find;
-use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::secrets::lazy_keychain::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_clients::{Client, System};
 use callgate_text::{harmless, name};
@@ -42,7 +42,7 @@ impl Wiring {
         let mut names = look.names();
         for (file, keys) in &meant.files {
             let chosen = |entry: &Entry| keys.contains(&entry.key);
-            match plan(&file.found, Act::Remove, &chosen, &mut names, &look.ledger) {
+            match plan(&file.found, PlannedAct::Remove, &chosen, &mut names, &look.ledger) {
                 Ok(plan) => {
                     edits.files.extend(look.diff(&plan));
                     edits.refused.extend(refused(&plan));
@@ -159,11 +159,11 @@ pub struct RemovalPlan<'l> {
     name: String,
     /// As the list has it.
     pub local: Option<Local>,
-    pub files: Vec<(&'l Surveyed, Vec<Key>)>,
+    pub files: Vec<(&'l Surveyed, Vec<LedgerKey>)>,
     /// Clients with the same server, which Callgate did not write there.
     pub stays: Vec<&'static Client>,
     /// Where it was placed and is not any more, in files that could be read.
-    pub gone: Vec<Key>,
+    pub gone: Vec<LedgerKey>,
 }
 
 impl<'l> RemovalPlan<'l> {
@@ -174,7 +174,7 @@ impl<'l> RemovalPlan<'l> {
         server: &str,
         clients: &BTreeSet<&str>,
     ) -> Result<RemovalPlan<'l>, OwnError> {
-        let is_meant = |key: &Key| clients.is_empty() || clients.contains(key.client.as_str());
+        let is_meant = |key: &LedgerKey| clients.is_empty() || clients.contains(key.client.as_str());
         let (name, local) = (server.to_owned(), own::find(home, server)?);
         let mut plan = RemovalPlan { name, local, files: Vec::new(), stays: Vec::new(), gone: Vec::new() };
         for (file, entry) in own::entries_of(&look.surveyed, &look.ledger, server, plan.local.as_ref()) {
@@ -190,7 +190,7 @@ impl<'l> RemovalPlan<'l> {
                 _ => plan.files.push((file, vec![entry.key.clone()])),
             }
         }
-        let there = |key: &Key| {
+        let there = |key: &LedgerKey| {
             look.surveyed.iter().any(|file| match &file.read {
                 Ok(contents) => contents.entries.iter().any(|entry| entry.key == *key),
                 Err(_) => file.found.path == key.path,

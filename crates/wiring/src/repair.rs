@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use callgate_clients::drift::Drift;
-use callgate_clients::ledger::{self, Key};
+use callgate_clients::ledger::{self, LedgerKey};
 use callgate_clients::queue::Todo;
 use callgate_clients::repair::{MOST, Repairs, Rests, repairs};
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::jsonc::{self, Json};
 use callgate_text::{clip, name};
 
+use crate::display::client_name;
 use crate::drift_text::unwatched;
 use crate::guard::GuardNews;
-use crate::shown::client_name;
 use crate::view::{ClientChange, EntryKey};
 use crate::{Look, Wiring, WiringError, entry_key};
 
@@ -55,7 +55,7 @@ impl Wiring {
     /// These gates are not put back by itself any more, until a person does it.
     pub(crate) fn rest<'k>(
         &self,
-        keys: impl IntoIterator<Item = &'k Key>,
+        keys: impl IntoIterator<Item = &'k LedgerKey>,
         why: Rests,
     ) -> Result<(), WiringError> {
         let mut keys = keys.into_iter().peekable();
@@ -104,7 +104,7 @@ impl Wiring {
         self.tell(&format!("{client} has lost all its servers"), words);
     }
 
-    pub(crate) fn say_tampered(&self, look: &Look<'_>, key: &Key) {
+    pub(crate) fn say_tampered(&self, look: &Look<'_>, key: &LedgerKey) {
         let is_it = |drift: &&Drift| matches!(drift, Drift::Tampered { key: other, .. } if other == key);
         if let Some(drift) = look.drift().iter().find(is_it) {
             self.tell("A gate was changed", look.drift_text(drift).view.words);

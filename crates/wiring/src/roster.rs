@@ -8,7 +8,7 @@ use callgate_text::harmless;
 
 use crate::change::{as_act, is_meant};
 use crate::view::{ClientAct, EntryKey, EntryState};
-use crate::{Look, Wiring, WiringError, entry_key, shown};
+use crate::{Look, Wiring, WiringError, display, entry_key};
 
 /// A server as one client starts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,14 +53,14 @@ impl Look<'_> {
             };
             Launch {
                 key: entry_key(&entry.key),
-                client_name: shown::client_name(&entry.key.client),
-                shown: shown::path(&self.machine.home, Path::new(&entry.key.path)),
+                client_name: display::client_name(&entry.key.client),
+                shown: display::path(&self.machine.home, Path::new(&entry.key.path)),
                 state,
                 why,
                 server,
                 is_shared: false,
                 words: local.map(|local| local.words().map(str::to_owned).collect()).unwrap_or_default(),
-                command: shown::command(entry),
+                command: display::command(entry),
             }
         };
         let mut all: Vec<Launch> = entries(&self.surveyed).map(launch).collect();
@@ -72,7 +72,7 @@ impl Look<'_> {
     pub fn unread(&self) -> Vec<String> {
         let file = |file: &Surveyed| {
             let why = file.read.as_ref().err()?;
-            let path = shown::path(&self.machine.home, &file.found.path);
+            let path = display::path(&self.machine.home, &file.found.path);
             Some(harmless(&format!("{}: {path}: {why}", file.found.client.name)))
         };
         self.surveyed.iter().filter_map(file).collect()

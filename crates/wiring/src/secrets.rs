@@ -5,7 +5,7 @@ use std::fmt;
 use callgate_clients::Client;
 use callgate_clients::drift::is_unedited;
 use callgate_clients::secrets::find::{Finding, Slot};
-use callgate_clients::secrets::listing::{Listed, Stands, listed};
+use callgate_clients::secrets::listing::{ListedSecret, Stands, listed};
 use callgate_clients::secrets::moving::{
     Edited, Meant, MoveError, Moved, move_in, preview_move, preview_return, put_back,
 };
@@ -19,20 +19,20 @@ use crate::change::would_write_over;
 use crate::view::{
     EntryKey, EntrySecrets, PurgedCopies, SecretPlace, SecretView, SecretsAct, SecretsChange, SecretsPreview,
 };
-use crate::{Look, Wiring, WiringError, entry_key, masker, shown};
+use crate::{Look, Wiring, WiringError, display, entry_key, masker};
 
 /// What is to become of an entry's secrets.
 #[derive(Clone, Copy)]
-pub enum Wish<'m> {
+pub enum SecretsEdit<'m> {
     /// Into the keychain, those that are meant.
     Move(Edited, Meant<'m>),
     /// Into the file.
     PutBack,
 }
 
-impl fmt::Debug for Wish<'_> {
+impl fmt::Debug for SecretsEdit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, Wish::PutBack) { "PutBack" } else { "Move" })
+        f.write_str(if matches!(self, SecretsEdit::PutBack) { "PutBack" } else { "Move" })
     }
 }
 
@@ -53,15 +53,16 @@ impl Wiring {
             // Only the keychain learns of it.
             SecretsAct::Rebind => None,
         };
-        let path = shown::path(&self.machine.home, &file.found.path);
+        let path = display::path(&self.machine.home, &file.found.path);
         let names = (&*format!("{path} (now)"), &*path);
         let masker = masker(file.entries());
-        let diff = texts.map(|texts| shown::diff((&texts.before, &texts.after), names, &masker));
-        let of_act = |one: &&Listed| matches!(one.stands, Stands::InFile { .. }) == (act == SecretsAct::Move);
+        let diff = texts.map(|texts| display::diff((&texts.before, &texts.after), names, &masker));
+        let of_act =
+            |one: &&ListedSecret| matches!(one.stands, Stands::InFile { .. }) == (act == SecretsAct::Move);
         Ok(SecretsPreview {
             client_name: file.found.client.name.to_owned(),
             secrets: secrets.iter().filter(of_act).map(secret_view).collect(),
-            command: shown::command(found),
+            command: display::command(found),
             diff: diff.unwrap_or_default(),
             shown: path,
         })
@@ -92,10 +93,10 @@ impl Wiring {
         let (file, found, _) = look.secrets_of(entry)?;
         let meant = meant(only);
         let wish = match act {
-            SecretsAct::Move => Wish::Move(Edited::Refuse, &meant),
+            SecretsAct::Move => SecretsEdit::Move(Edited::Refuse, &meant),
             // What is in the file stays there.
-            SecretsAct::Rebind => Wish::Move(Edited::Accept, &|_| false),
-            SecretsAct::PutBack => Wish::PutBack,
+            SecretsAct::Rebind => SecretsEdit::Move(Edited::Accept, &|_| false),
+            SecretsAct::PutBack => SecretsEdit::PutBack,
         };
         self.not_while_it_runs(file.found.client, now)?;
         let keychain = keychain().map_err(WiringError::Keychain)?;
@@ -117,15 +118,15 @@ impl Wiring {
     pub fn move_secrets(
         &self,
         (file, entry): (&Surveyed, &Entry),
-        wish: Wish<'_>,
+        wish: SecretsEdit<'_>,
         keychain: &impl Keychain,
     ) -> Result<Moved, MoveError> {
         let (home, now_ms) = (self.home.path(), self.clock.now().wall_ms);
         match wish {
-            Wish::Move(edited, meant) => {
+            SecretsEdit::Move(edited, meant) => {
                 move_in(home, &file.found, &entry.key, edited, meant, keychain, now_ms)
             }
-            Wish::PutBack => put_back(home, &file.found, &entry.key, keychain, now_ms),
+            SecretsEdit::PutBack => put_back(home, &file.found, &entry.key, keychain, now_ms),
         }
     }
 
@@ -153,17 +154,18 @@ impl Wiring {
 }
 
 impl Look<'_> {
-    fn secrets_of(&self, key: &EntryKey) -> Result<(&Surveyed, &Entry, Vec<Listed>), WiringError> {
+    fn secrets_of(&self, key: &EntryKey) -> Result<(&Surveyed, &Entry, Vec<ListedSecret>), WiringError> {
         let mut all =
             self.surveyed.iter().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
         let found = all.find(|(_, entry, _)| entry_key(&entry.key) == *key);
         found.ok_or_else(|| WiringError::NotFound(format!("{} is not in the file any more", name(&key.name))))
     }
 
-    pub(crate) fn entry_secrets(&self, entry: &Entry, secrets: &[Listed]) -> EntrySecrets {
+    pub(crate) fn entry_secrets(&self, entry: &Entry, secrets: &[ListedSecret]) -> EntrySecrets {
         let (kept, plain): (Vec<_>, Vec<_>) =
             secrets.iter().partition(|secret| secret.stands == Stands::InKeychain);
-        let named = |all: Vec<&Listed>| all.into_iter().map(|secret| name(&secret.name)).collect::<Vec<_>>();
+        let named =
+            |all: Vec<&ListedSecret>| all.into_iter().map(|secret| name(&secret.name)).collect::<Vec<_>>();
         let protected = matches!(entry.state, State::Protected { .. });
         // Behind the gate and on no record: renamed, or its file moved.
         let edited = || self.ledger.row(&entry.key).is_none_or(|row| !is_unedited(entry, row));
@@ -177,7 +179,7 @@ fn meant(only: Option<&[String]>) -> impl Fn(&Finding) -> bool {
     move |finding| only.is_none_or(|only| only.contains(&name(&finding.name)))
 }
 
-fn secret_view(secret: &Listed) -> SecretView {
+fn secret_view(secret: &ListedSecret) -> SecretView {
     let length = match secret.stands {
         Stands::InFile { length, .. } => u32::try_from(length).ok(),
         Stands::InKeychain => None,

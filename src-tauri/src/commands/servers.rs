@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_controls::control::Wish;
+use callgate_controls::control::ServerCommand;
 use callgate_desk::supervising::Whom;
 use callgate_desk::view::{Done, HappenedView, ServerView, Strays, SweepView, TreeView, Usage};
 use tauri::ipc::Channel;
@@ -128,7 +128,7 @@ pub(crate) async fn stop_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Stop)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), ServerCommand::Stop)).await
 }
 
 #[tauri::command]
@@ -138,7 +138,7 @@ pub(crate) async fn start_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Start)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), ServerCommand::Start)).await
 }
 
 #[tauri::command]
@@ -148,7 +148,8 @@ pub(crate) async fn restart_server(
     server: String,
     session: Option<String>,
 ) -> Reply<Done> {
-    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), Wish::Restart)).await
+    run_on_desk(&state, move |desk| desk.ask_server(&server, session.as_deref(), ServerCommand::Restart))
+        .await
 }
 
 /// Pauses every call and ends the processes of every server.

@@ -14,7 +14,7 @@ const GRIP: f64 = 80.0;
 
 /// As it was left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct WindowPlacement {
     pub x: f64,
     pub y: f64,
     pub width: f64,
@@ -42,7 +42,7 @@ pub(super) struct Frame {
     pub maximized: bool,
 }
 
-impl Kept {
+impl WindowPlacement {
     /// On the screens that there are now; none if what was kept makes no sense.
     pub(super) fn on(&self, screens: &[Screen]) -> Option<Frame> {
         let numbers = [self.x, self.y, self.width, self.height];
@@ -69,12 +69,12 @@ fn path(home: &Home) -> PathBuf {
     home.control_dir().join("window.json")
 }
 
-pub(super) fn read(home: &Home) -> Option<Kept> {
+pub(super) fn read(home: &Home) -> Option<WindowPlacement> {
     serde_json::from_str(&callgate_home::read_private(&path(home)).ok()?).ok()
 }
 
 /// Not worth a word if it fails: the next window is where the desktop puts it.
-pub(super) fn write(home: &Home, kept: &Kept) {
+pub(super) fn write(home: &Home, kept: &WindowPlacement) {
     let _lost = atomic::replace(&path(home), &serde_json::to_vec(kept).unwrap_or_default());
 }
 
@@ -85,8 +85,8 @@ mod tests {
 
     const SCREEN: Screen = Screen { x: 0.0, y: 0.0, width: 1920.0, height: 1080.0 };
 
-    fn kept(x: f64, y: f64, width: f64, height: f64) -> Kept {
-        Kept { x, y, width, height, maximized: false, told_of_tray: false }
+    fn kept(x: f64, y: f64, width: f64, height: f64) -> WindowPlacement {
+        WindowPlacement { x, y, width, height, maximized: false, told_of_tray: false }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use callgate_desk::view::{Loosening, Restriction};
 use callgate_home::{Home, Stand, lease};
 use callgate_policy::Rate;
 
-use crate::act::{self, Act};
+use crate::act::{self, TypedAct};
 use crate::args::{
     AllowArgs, AskArgs, BlockArgs, CapArgs, CapTo, HideArgs, ObserveArgs, PauseArgs, ResumeArgs,
 };
@@ -21,21 +21,21 @@ pub(crate) fn block(args: &BlockArgs) -> anyhow::Result<ExitCode> {
     let BlockArgs { server, tool, reason, whom } = args;
     let options = why(reason.as_deref());
     let tool = one_or_some(tool.as_deref());
-    let act = Act { verb: "block", server, tool, tail: &[], options: &options, whom };
+    let act = TypedAct { verb: "block", server, tool, tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Block { target, reason: reason.clone() })
 }
 
 pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<ExitCode> {
     let AskArgs { server, tool, reason, whom } = args;
     let options = why(reason.as_deref());
-    let act = Act { verb: "ask", server, tool: Some(tool), tail: &[], options: &options, whom };
+    let act = TypedAct { verb: "ask", server, tool: Some(tool), tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Ask { target, reason: reason.clone() })
 }
 
 pub(crate) fn hide(args: &HideArgs) -> anyhow::Result<ExitCode> {
     let HideArgs { server, tool, reason, whom } = args;
     let options = why(reason.as_deref());
-    let act = Act { verb: "hide", server, tool: Some(tool), tail: &[], options: &options, whom };
+    let act = TypedAct { verb: "hide", server, tool: Some(tool), tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Hide { target, note: reason.clone() })
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn cap(args: &CapArgs) -> anyhow::Result<ExitCode> {
     };
     let (server, tail, whom) = (args.server.as_str(), [rate.as_str()], &args.whom);
     let tool = one_or_some(tool.as_deref());
-    let act = Act { verb: "cap", server, tool, tail: &tail, options: &[], whom };
+    let act = TypedAct { verb: "cap", server, tool, tail: &tail, options: &[], whom };
     match cap {
         CapTo::None => act.loosen("uncap", |target| Loosening::Uncap { target }),
         // Asks only if it is higher than the one before.
@@ -70,7 +70,7 @@ pub(crate) fn allow(args: &AllowArgs) -> anyhow::Result<ExitCode> {
     let time = seconds.map(|seconds| format!("{seconds}s"));
     let options: Vec<_> = time.iter().map(|time| ("--for", Some(time.as_str()))).collect();
     let only = one_or_some(tool.as_deref());
-    let act = Act { verb: "allow", server, tool: only, tail: &[], options: &options, whom };
+    let act = TypedAct { verb: "allow", server, tool: only, tail: &[], options: &options, whom };
     match seconds {
         None => act.loosen("allow", |target| Loosening::Allow { target }),
         Some(seconds) => act.loosen("allow", |target| Loosening::AllowFor {
@@ -84,7 +84,7 @@ pub(crate) fn allow(args: &AllowArgs) -> anyhow::Result<ExitCode> {
 
 pub(crate) fn observe(args: &ObserveArgs) -> anyhow::Result<ExitCode> {
     let ObserveArgs { server, how_long, whom } = args;
-    let act = |options| Act { verb: "observe", server, tool: None, tail: &[], options, whom };
+    let act = |options| TypedAct { verb: "observe", server, tool: None, tail: &[], options, whom };
     let Some(lasts) = how_long.lasts else {
         let act = act(&[("--off", None)]);
         return act.restrict_known(Purpose::Loosen, |target| Restriction::Enforce {
@@ -108,7 +108,7 @@ pub(crate) fn pause(args: &PauseArgs) -> anyhow::Result<ExitCode> {
         return act::end(&Restriction::Pause { server: None, client, reason: reason.clone() });
     };
     let options = why(reason.as_deref());
-    let act = Act { verb: "pause", server, tool: None, tail: &[], options: &options, whom };
+    let act = TypedAct { verb: "pause", server, tool: None, tail: &[], options: &options, whom };
     act.restrict(|target| Restriction::Pause {
         server: Some(target.server),
         client: target.client,
@@ -124,7 +124,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> anyhow::Result<ExitCode> {
             act::ask(&Loosening::Resume { server: None, client }, "resume")
         }
         Some(server) => {
-            let act = Act { verb: "resume", server, tool: None, tail: &[], options: &[], whom };
+            let act = TypedAct { verb: "resume", server, tool: None, tail: &[], options: &[], whom };
             act.loosen("resume", |target| Loosening::Resume {
                 server: Some(target.server),
                 client: target.client,

@@ -17,7 +17,7 @@ use callgate_policy::Rate;
 use callgate_text::{clip, harmless, local, name, size, span};
 use callgate_wiring::client_name;
 
-use crate::act::{Act, desk, told};
+use crate::act::{TypedAct, desk, told};
 use crate::args::{ApprovalsArgs, ApproveArgs, CapTo, DenyArgs, WhomArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -87,7 +87,7 @@ pub(crate) fn approve(args: &ApproveArgs) -> anyhow::Result<ExitCode> {
     if args.always {
         let (server, tool) = (approval.server.as_str(), Some(approval.tool.as_str()));
         let whom = WhomArgs::default();
-        let act = Act { verb: "allow", server, tool, tail: &[], options: &[], whom: &whom };
+        let act = TypedAct { verb: "allow", server, tool, tail: &[], options: &[], whom: &whom };
         return match args.cap {
             Some(CapTo::Rate(Rate { max, window })) => act.loosen("allow", |target| Loosening::AllowCapped {
                 target,

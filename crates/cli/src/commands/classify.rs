@@ -15,7 +15,7 @@ use crate::screen::{BAD, DIM, Screen, WARN, clip, harmless, pad};
 
 /// One line of the input. What is not named here may stand there and is not looked at.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct InputLine {
     #[serde(default)]
     server: String,
     tool: String,
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
             continue;
         }
         let read = serde_json::from_slice::<Value>(&bytes);
-        let written = match read.and_then(|entry| Ok((Line::deserialize(&entry)?, entry))) {
+        let written = match read.and_then(|entry| Ok((InputLine::deserialize(&entry)?, entry))) {
             Ok((line, entry)) => {
                 let (said, findings) = assess(&line, &entry, args.no_catalogue, &mut names);
                 if args.json {
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ClassifyArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn assess(
-    line: &Line,
+    line: &InputLine,
     entry: &Value,
     no_catalogue: bool,
     names: &mut ToolNames,
@@ -96,7 +96,7 @@ fn assess(
     (said, findings)
 }
 
-fn as_json(line: &Line, said: &Assessment, findings: &[ScanFinding]) -> Value {
+fn as_json(line: &InputLine, said: &Assessment, findings: &[ScanFinding]) -> Value {
     let mut object = json!({
         "server": line.server,
         "tool": line.tool,
@@ -117,7 +117,7 @@ fn as_json(line: &Line, said: &Assessment, findings: &[ScanFinding]) -> Value {
     object
 }
 
-fn as_row(screen: &Screen, line: &Line, said: &Assessment, findings: &[ScanFinding]) -> String {
+fn as_row(screen: &Screen, line: &InputLine, said: &Assessment, findings: &[ScanFinding]) -> String {
     let class = pad(said.class.name(), 12);
     let style = match said.severity.name() {
         "Critical" => BAD,

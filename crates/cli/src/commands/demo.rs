@@ -196,32 +196,32 @@ impl Script<'_> {
         let mut refused = Vec::new();
         for _ in 0..times {
             match verdict(&self.agent.call(tool, arguments, RUNAWAY)?) {
-                Seen::Passed(_) => passed += 1,
-                Seen::Refused(reason) => refused.push(reason),
+                DemoAnswer::Passed(_) => passed += 1,
+                DemoAnswer::Refused(reason) => refused.push(reason),
             }
         }
         let call = arguments.to_string();
-        self.show(tool, &call, &Seen::Passed(format!("{passed} calls")));
+        self.show(tool, &call, &DemoAnswer::Passed(format!("{passed} calls")));
         if let Some(reason) = refused.last() {
-            self.show(tool, &call, &Seen::Refused(format!("{} calls. {reason}", refused.len())));
+            self.show(tool, &call, &DemoAnswer::Refused(format!("{} calls. {reason}", refused.len())));
         }
         Ok(())
     }
 
-    fn show(&self, tool: &str, arguments: &str, seen: &Seen) {
+    fn show(&self, tool: &str, arguments: &str, seen: &DemoAnswer) {
         // What is left beside the mark and the tool: two thirds of it for the arguments.
         let room = Screen::columns().saturating_sub(11 + 23);
         let (args, said) = ((room.min(90) * 2 / 3).min(48), room.min(90) / 3);
         let call = format!("{} {}", screen::pad(tool, 22), screen::pad(&screen::clip(arguments, args), args));
         match seen {
-            Seen::Passed(text) => {
+            DemoAnswer::Passed(text) => {
                 let mark = self.screen.paint(screen::GOOD, "passed ");
                 self.screen.line(&format!(
                     "   {mark} {call} {}",
                     self.screen.paint(screen::DIM, &screen::clip(text, said.saturating_sub(1)))
                 ));
             }
-            Seen::Refused(reason) => {
+            DemoAnswer::Refused(reason) => {
                 let mark = self.screen.paint(screen::BAD, "refused");
                 self.screen.line(&format!("   {mark} {call}"));
                 self.screen.line(&format!("           {}", self.screen.paint(screen::BAD, reason)));
@@ -231,19 +231,19 @@ impl Script<'_> {
 }
 
 /// What the agent got.
-enum Seen {
+enum DemoAnswer {
     Passed(String),
     Refused(String),
 }
 
-fn verdict(answer: &Value) -> Seen {
+fn verdict(answer: &Value) -> DemoAnswer {
     let text = |value: &Value| screen::harmless(value.as_str().unwrap_or_default());
     if let Some(error) = answer.get("error") {
-        return Seen::Refused(text(&error["message"]));
+        return DemoAnswer::Refused(text(&error["message"]));
     }
     let result = &answer["result"];
     let said = text(&result["content"][0]["text"]);
-    if result["isError"] == true { Seen::Refused(said) } else { Seen::Passed(said) }
+    if result["isError"] == true { DemoAnswer::Refused(said) } else { DemoAnswer::Passed(said) }
 }
 
 fn show_history(home: &Home, screen: &Screen) -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use callgate_clients::entry::{Local, Text};
+use callgate_clients::entry::{Local, SpannedText};
 use callgate_clients::trial::{CLIENT, Tried, try_out};
 use callgate_controls::catalogue;
 use callgate_desk::inventory::Purpose;
@@ -48,7 +48,7 @@ fn listed(command: &[String]) -> anyhow::Result<catalogue::Catalogue> {
     let Some((program, args)) = command.split_first() else { bail!("there is no command to start") };
     let binary = std::env::current_exe().context("this program's own file cannot be found")?;
     let scratch = Scratch::new()?;
-    let text = |value: &str| Text { value: value.to_owned(), span: 0..0 };
+    let text = |value: &str| SpannedText { value: value.to_owned(), span: 0..0 };
     let local = Local {
         program: text(program),
         args: args.iter().map(|word| text(word)).collect(),

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use anyhow::bail;
 use callgate_clients::secrets::checking::dead;
 use callgate_clients::secrets::find::{self, Finding, Slot, Why};
-use callgate_clients::secrets::listing::{Listed, Stands, listed};
+use callgate_clients::secrets::listing::{ListedSecret, Stands, listed};
 use callgate_clients::secrets::moving::{Edited, MoveError, refers};
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_home::Home;
 use callgate_keychain::SystemKeychain;
-use callgate_wiring::{WiringError, Wish};
+use callgate_wiring::{SecretsEdit, WiringError};
 use serde_json::json;
 
 use super::clients::selection::Selection;
-use super::clients::{shown, wiring};
+use super::clients::{display, wiring};
 use crate::args::{SecretsArgs, SecretsCommand, SecretsListArgs, SecretsMoveArgs, SecretsRestoreArgs};
 use crate::confirm;
 use crate::screen::{self, Screen};
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SecretsArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Every secret of these entries.
-fn secrets(chosen: &Selection) -> impl Iterator<Item = (&Surveyed, &Entry, Listed)> {
+fn secrets(chosen: &Selection) -> impl Iterator<Item = (&Surveyed, &Entry, ListedSecret)> {
     let secrets = chosen.files().flat_map(|file| listed(file).map(move |(entry, all)| (file, entry, all)));
     secrets
         .filter(|(_, entry, _)| chosen.has(entry))
@@ -49,7 +49,7 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
             object(&screen, file, entry, &one, is_missing);
             continue;
         }
-        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        let known = format!("{}: {}", file.found.client.name, display::name(&entry.key.name));
         let (style, words) = match one.stands {
             Stands::InFile { length, .. } => (screen::WARN, format!("in the file, {length} characters")),
             Stands::InKeychain if is_missing => {
@@ -93,7 +93,7 @@ fn list(args: &SecretsListArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn remark(entry: &Entry, one: &Listed) -> String {
+fn remark(entry: &Entry, one: &ListedSecret) -> String {
     match (one.stands, cannot_move(entry)) {
         (Stands::InFile { .. }, Some(why)) => format!("  ({why})"),
         (Stands::InFile { why: Why::Looks, .. }, None) => "  (by its looks)".to_owned(),
@@ -109,7 +109,7 @@ fn cannot_move(entry: &Entry) -> Option<&'static str> {
     }
 }
 
-fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &Listed, is_missing: bool) {
+fn object(screen: &Screen, file: &Surveyed, entry: &Entry, one: &ListedSecret, is_missing: bool) {
     let plain = match one.stands {
         Stands::InFile { length, why } => Some((length, why)),
         Stands::InKeychain => None,
@@ -148,7 +148,7 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
         if found.is_empty() && (args.yes || !refers(entry)) {
             continue;
         }
-        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        let known = format!("{}: {}", file.found.client.name, display::name(&entry.key.name));
         if let Some(why) = unmovable(file, entry) {
             stays.push(format!("{known} stays as it is: {why}"));
             continue;
@@ -180,13 +180,13 @@ fn move_into(args: &SecretsMoveArgs) -> anyhow::Result<ExitCode> {
         )?;
     }
     let edited = if args.yes { Edited::Refuse } else { Edited::Accept };
-    let done = change(&screen, &home, &work, args.force, Wish::Move(edited, &meant))?;
+    let done = change(&screen, &home, &work, args.force, SecretsEdit::Move(edited, &meant))?;
     if done.moved > 0 {
         screen.line(&format!(
             "{} moved into the keychain. Copies of the files from before hold the values still: {}. Put references there, \
              too: callgate clients backups --purge-secrets",
             done.moved,
-            shown::path(&home.path().join("backups"))
+            display::path(&home.path().join("backups"))
         ));
     }
     Ok(if stays.is_empty() { done.code() } else { ExitCode::FAILURE })
@@ -199,7 +199,7 @@ fn unmovable(file: &Surveyed, entry: &Entry) -> Option<String> {
         State::Open => Some(format!(
             "it is not behind the gate. Protect it first: callgate clients protect {} {}",
             file.found.client.id,
-            shown::name(&entry.key.name)
+            display::name(&entry.key.name)
         )),
         State::NotCoverable(_) => Some("no gate can stand before it, so it stays".to_owned()),
     }
@@ -242,7 +242,7 @@ fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
             .into_iter()
             .map(|(_, name)| name)
             .collect();
-        let known = format!("{}: {}", file.found.client.name, shown::name(&entry.key.name));
+        let known = format!("{}: {}", file.found.client.name, display::name(&entry.key.name));
         screen.line(&format!("{known}: {}", screen::harmless(&names.join(", "))));
     }
     if args.dry_run {
@@ -252,7 +252,7 @@ fn restore(args: &SecretsRestoreArgs) -> anyhow::Result<ExitCode> {
         "write these values into the clients' files, where every program can read them",
         "restore",
     )?;
-    let done = change(&screen, &home, &work, args.force, Wish::PutBack)?;
+    let done = change(&screen, &home, &work, args.force, SecretsEdit::PutBack)?;
     if done.moved > 0 {
         screen.line(&format!("{} back in the files.", done.moved));
     }
@@ -294,7 +294,7 @@ fn change(
     home: &Home,
     work: &[(&Surveyed, &Entry)],
     force: bool,
-    wish: Wish<'_>,
+    wish: SecretsEdit<'_>,
 ) -> anyhow::Result<Done> {
     callgate_controls::prepare_home(home)?;
     let keychain = SystemKeychain::open(home.path())
@@ -303,7 +303,7 @@ fn change(
     let mut done = Done::default();
     for (file, entry) in work {
         let client = file.found.client;
-        let known = format!("{}: {}", client.name, shown::name(&entry.key.name));
+        let known = format!("{}: {}", client.name, display::name(&entry.key.name));
         let moved = wiring
             .not_while_it_runs(client, force)
             .and_then(|()| Ok(wiring.move_secrets((file, entry), wish, &keychain)?));

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_controls::allowance::{self, Allowance, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope};
 use callgate_desk::findings::{Code, Finding, Gravity};
 use callgate_desk::protection::{Guarded, Guards};
 use callgate_desk::view::Protection;
@@ -168,7 +168,7 @@ fn allowances(home: &Home, screen: &Screen) {
     let now = SystemClock::default().now();
     let allowances = allowance::read(home);
     // A server that is only observed is among the findings.
-    let open = |granted: &&Allowance| granted.is_open(&now) && granted.what != What::Observe;
+    let open = |granted: &&Allowance| granted.is_open(&now) && granted.what != AllowanceScope::Observe;
     for granted in allowances.all.iter().filter(open) {
         if allowance::is_spent(home, &now, granted).unwrap_or(false) {
             continue;

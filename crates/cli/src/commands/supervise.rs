@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use callgate_controls::control::Wish;
+use callgate_controls::control::ServerCommand;
 use callgate_controls::pause;
 use callgate_desk::Desk;
 use callgate_desk::inventory::Purpose;
-use callgate_desk::supervising::{self, Kept, StoppedAll, Whom};
+use callgate_desk::supervising::{self, RestartHold, StoppedAll, Whom};
 use callgate_home::clock::{Clock, SystemClock};
 use callgate_home::{Home, SessionId};
 use callgate_journal::Origin;
@@ -19,7 +19,7 @@ use crate::screen::{self, Screen};
 
 pub(crate) fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
     let Some(server) = &args.server else { return stop_everything() };
-    ask(Wish::Stop, server, args.client.as_deref(), args.session)
+    ask(ServerCommand::Stop, server, args.client.as_deref(), args.session)
 }
 
 /// For anybody, as to stop is: at worst an agent ends its own call.
@@ -32,15 +32,15 @@ pub(crate) fn cancel(args: &CancelArgs) -> anyhow::Result<ExitCode> {
 }
 
 pub(crate) fn start(args: &ServerArgs) -> anyhow::Result<ExitCode> {
-    ask(Wish::Start, &args.server, args.client.as_deref(), args.session)
+    ask(ServerCommand::Start, &args.server, args.client.as_deref(), args.session)
 }
 
 pub(crate) fn restart(args: &ServerArgs) -> anyhow::Result<ExitCode> {
-    ask(Wish::Restart, &args.server, args.client.as_deref(), args.session)
+    ask(ServerCommand::Restart, &args.server, args.client.as_deref(), args.session)
 }
 
 fn ask(
-    wish: Wish,
+    wish: ServerCommand,
     server: &str,
     client: Option<&str>,
     session: Option<SessionId>,
@@ -51,7 +51,7 @@ fn ask(
     permitted(&home, whom, wish, server)?;
     let screen = Screen::new();
     let desk = desk(&home);
-    if wish != Wish::Start {
+    if wish != ServerCommand::Start {
         // What cannot be told is no reason not to stop it.
         tell_lost(&screen, &desk.at_stake(whom).unwrap_or_default());
     }
@@ -64,7 +64,7 @@ fn ask(
     let became = desk.await_all(wish, &asked);
     screen.line(&screen::harmless(&supervising::told(wish, server, &became)));
     let done = became.iter().all(|one| one.is(wish));
-    if wish == Wish::Stop {
+    if wish == ServerCommand::Stop {
         let only = desk.only_option(server, None);
         let server = screen::quoted(server);
         screen.line(&format!("Start it again: callgate start {server}"));
@@ -95,18 +95,18 @@ fn code(done: bool) -> ExitCode {
 }
 
 /// To stop is for anybody. An agent with a shell must not bring back what a person stopped, nor what waits for one.
-fn permitted(home: &Home, whom: Whom<'_>, wish: Wish, server: &str) -> anyhow::Result<()> {
+fn permitted(home: &Home, whom: Whom<'_>, wish: ServerCommand, server: &str) -> anyhow::Result<()> {
     let word = match wish {
-        Wish::Stop => return Ok(()),
-        Wish::Start => "start",
-        Wish::Restart => "restart",
+        ServerCommand::Stop => return Ok(()),
+        ServerCommand::Start => "start",
+        ServerCommand::Restart => "restart",
     };
     let server = screen::harmless(server);
     match supervising::kept(home, whom) {
-        Some(Kept::Stopped) => {
+        Some(RestartHold::Stopped) => {
             confirm::loosening(&format!("start {server}, which was stopped by a person"), word)
         }
-        Some(Kept::Down) => {
+        Some(RestartHold::Down) => {
             let what = format!("start {server}, which its limits ended or which crashed too often");
             confirm::asking(&what, word)
         }
@@ -122,5 +122,5 @@ fn stop_everything() -> anyhow::Result<ExitCode> {
     tell_lost(&screen, &lost);
     screen.line(&screen::harmless(&supervising::everything(&became)));
     screen.line("Let calls through again: callgate resume; start a server: callgate start SERVER");
-    Ok(code(became.iter().all(|one| one.is(Wish::Stop))))
+    Ok(code(became.iter().all(|one| one.is(ServerCommand::Stop))))
 }

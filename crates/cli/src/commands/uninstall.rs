@@ -11,9 +11,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::backup::Backups;
-use callgate_clients::ledger::Key;
-use callgate_clients::plan::Act;
-use callgate_clients::remains::{Remains, remains};
+use callgate_clients::gate_mentions::{Remains, remains};
+use callgate_clients::ledger::LedgerKey;
+use callgate_clients::plan::PlannedAct;
 use callgate_clients::running::remembers;
 use callgate_clients::secrets::find::references;
 use callgate_clients::survey::{Surveyed, copied_before, entries};
@@ -23,7 +23,7 @@ use callgate_home::{Home, Lease, running, try_lock};
 
 use super::clients::change::{How, Work};
 use super::clients::selection::Selection;
-use super::clients::{look, person, shown};
+use super::clients::{display, look, person};
 use super::own;
 use crate::args::UninstallArgs;
 use crate::confirm;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &UninstallArgs) -> anyhow::Result<ExitCode> {
     if !there.restore(&screen, &home, args)? {
         screen.line(&screen.paint(screen::WARN, &format!(
             "Kept: {}, so that what is left goes on working. Mend what is said above, then run this again.",
-            shown::path(home.path())
+            display::path(home.path())
         )));
         return Ok(ExitCode::FAILURE);
     }
@@ -64,7 +64,7 @@ struct There {
     files: Vec<Surveyed>,
     remains: Vec<Remains>,
     /// Entries that start the gate of another home.
-    others: BTreeSet<Key>,
+    others: BTreeSet<LedgerKey>,
     queued: usize,
     login: bool,
     program: bool,
@@ -98,7 +98,7 @@ impl There {
     }
 
     /// Entries whose gate is to be taken away.
-    fn gated(&self) -> BTreeSet<&Key> {
+    fn gated(&self) -> BTreeSet<&LedgerKey> {
         let gated = self.remains.iter().filter_map(|one| match one {
             Remains::Gated(key) => Some(key),
             Remains::Odd(_) | Remains::Unreadable { .. } => None,
@@ -112,7 +112,7 @@ impl There {
             gated => format!("take the gate away from {}, ", screen::count(gated, "server")),
         };
         let delete = match args.delete_history {
-            true => format!(", and delete {}", shown::path(home.path())),
+            true => format!(", and delete {}", display::path(home.path())),
             false => String::new(),
         };
         format!("{gate}remove Callgate's own program{delete}")
@@ -143,9 +143,9 @@ impl There {
             screen.line(&screen::harmless(&text));
         }
         let There { files, remains, others, queued, login, program, .. } = self;
-        Work::on(home, Selection::all(files, others)).show(screen, Act::Unprotect)?.told(
+        Work::on(home, Selection::all(files, others)).show(screen, PlannedAct::Unprotect)?.told(
             screen,
-            Act::Unprotect,
+            PlannedAct::Unprotect,
             true,
         );
         if queued > 0 {
@@ -158,7 +158,8 @@ impl There {
             screen.line("Callgate would no longer be started at login");
         }
         if program {
-            screen.line(&format!("{} would be removed", shown::path(&callgate_programs::place(home.path()))));
+            screen
+                .line(&format!("{} would be removed", display::path(&callgate_programs::place(home.path()))));
         }
         let fate = if args.delete_history {
             "deleted"
@@ -167,7 +168,7 @@ impl There {
         } else {
             "kept, or deleted if you say so when asked"
         };
-        screen.line(&format!("{} would be {fate}", shown::path(home.path())));
+        screen.line(&format!("{} would be {fate}", display::path(home.path())));
         let mut odd = remains.iter().filter(|one| !matches!(one, Remains::Gated(_))).peekable();
         let code = if odd.peek().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         odd.for_each(|one| stuck(screen, one));
@@ -175,7 +176,7 @@ impl There {
     }
 
     /// What comes back from the keychain, by name.
-    fn secrets(&self) -> Vec<(&Key, Vec<String>)> {
+    fn secrets(&self) -> Vec<(&LedgerKey, Vec<String>)> {
         let gated = self.gated();
         let restored = entries(&self.files).filter(|entry| gated.contains(&entry.key));
         let named = restored.filter_map(|entry| Some((&entry.key, references(entry.local()?))));
@@ -193,7 +194,7 @@ impl There {
         let how = How { running: args.running, leave_secrets: args.leave_secrets };
         let (files, others) = (std::mem::take(&mut self.files), std::mem::take(&mut self.others));
         let work = Work::on(home, Selection::all(files, others));
-        work.write(screen, Act::Unprotect, how).told(screen, Act::Unprotect, false);
+        work.write(screen, PlannedAct::Unprotect, how).told(screen, PlannedAct::Unprotect, false);
         let left = still_there(home, &everywhere(home, args)?);
         left.iter().for_each(|one| stuck(screen, one));
         let unaware = unaware(home)?;
@@ -209,7 +210,7 @@ fn everywhere(home: &Home, args: &UninstallArgs) -> anyhow::Result<Vec<Surveyed>
     ledger::read(home.path()).map_err(|error| anyhow::anyhow!("{error}. {until}"))?;
     let mut files = look(home, &args.project)?;
     let copied = Backups::of(home.path()).files().map_err(|error| {
-        let folder = shown::path(&home.path().join("backups"));
+        let folder = display::path(&home.path().join("backups"));
         anyhow::anyhow!("{folder} cannot be read: {error}; make it readable. {until}")
     })?;
     files.extend(copied_before(&files, &copied));
@@ -247,13 +248,13 @@ fn is_ours(home: &Home, binary: &str) -> bool {
     Home::around(Path::new(binary)).is_none_or(|other| real(other.path()) == real(home.path()))
 }
 
-fn is_in(file: &Surveyed, key: &Key) -> bool {
+fn is_in(file: &Surveyed, key: &LedgerKey) -> bool {
     file.found.client.id == key.client && file.found.path == key.path
 }
 
-fn whose(key: &Key) -> String {
+fn whose(key: &LedgerKey) -> String {
     let client = table::client(&key.client).map_or(key.client.as_str(), |client| client.name);
-    format!("{client}: {}", shown::name(&key.name))
+    format!("{client}: {}", display::name(&key.name))
 }
 
 fn stuck(screen: &Screen, left: &Remains) {
@@ -262,12 +263,12 @@ fn stuck(screen: &Screen, left: &Remains) {
         Remains::Odd(key) => format!(
             "{} ({}) names Callgate's program in a way that Callgate does not write. Write there what it should start.",
             whose(key),
-            shown::path(&key.path)
+            display::path(&key.path)
         ),
         Remains::Unreadable { path, why, .. } => {
             format!(
                 "{} names Callgate's program, and cannot be edited: {why}. Mend the file.",
-                shown::path(path)
+                display::path(path)
             )
         }
     };
@@ -293,7 +294,7 @@ fn wants_deletion(args: &UninstallArgs, home: &Home) -> anyhow::Result<bool> {
     write!(
         err,
         "Policies, history, settings and copies of clients' files are in {}.\nType delete to delete them, or press Enter to keep them: ",
-        shown::path(home.path())
+        display::path(home.path())
     )
     .and_then(|()| err.flush())
     .context("the terminal cannot be written")?;
@@ -317,21 +318,23 @@ fn remove(screen: &Screen, home: &Home, there: &There, delete: bool) -> anyhow::
         bail!(
             "every client is as it was, but {} was not deleted: {} still through the gate and would be refused everything. Quit the \
              clients, then run this again",
-            shown::path(home.path()),
+            display::path(home.path()),
             run_now(sessions.len())
         );
     }
     callgate_programs::remove(home.path()).with_context(|| {
-        format!("{} cannot be removed", shown::path(&callgate_programs::place(home.path())))
+        format!("{} cannot be removed", display::path(&callgate_programs::place(home.path())))
     })?;
     if delete {
         own::forget_secrets(screen, home);
         let others = home.erase()?;
-        screen.line(&format!("{} is deleted.", shown::path(home.path())));
+        screen.line(&format!("{} is deleted.", display::path(home.path())));
         for other in others {
             screen.line(
-                &screen
-                    .paint(screen::DIM, &format!("  {} is not Callgate's, and stays.", shown::path(&other))),
+                &screen.paint(
+                    screen::DIM,
+                    &format!("  {} is not Callgate's, and stays.", display::path(&other)),
+                ),
             );
         }
     } else {
@@ -346,7 +349,7 @@ fn kept(screen: &Screen, home: &Home) {
         screen.line(&format!(
             "Policies, history, settings and copies of clients' files are kept in {}. Delete them with: callgate uninstall \
              --delete-history",
-            shown::path(home.path())
+            display::path(home.path())
         ));
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use callgate_programs::{Pair, version_of};
 
-use super::clients::shown;
+use super::clients::display;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
@@ -21,8 +21,8 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     };
     let text = |numbers: Vec<u64>| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
     let gate = version_of(&pair.gate).map_or_else(|| "does not run".to_owned(), text);
-    screen.line(&format!("gate      {gate:<8} {}", shown::path(&pair.gate)));
-    screen.line(&format!("commands  {ours:<8} {}", shown::path(&pair.partner)));
+    screen.line(&format!("gate      {gate:<8} {}", display::path(&pair.gate)));
+    screen.line(&format!("commands  {ours:<8} {}", display::path(&pair.partner)));
     if gate == ours {
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,6 +1,6 @@
 //! The self-check before a write: what was not asked for is as it was, and what was asked for is there.
 
-use super::read::{Parts, locate, servers};
+use super::read::{CommandParts, locate, servers};
 use super::{How, Listing, Server, ServerId, ungate};
 use crate::table::Shape;
 use callgate_document::{Document, EditFailed, Node, Odd, Value};
@@ -18,7 +18,7 @@ pub enum Broken {
 
 /// Whether the values of the edited entries may differ too, as they do when secrets move into the keychain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
+pub enum ValueCheck {
     Same,
     MayDiffer,
 }
@@ -30,7 +30,7 @@ pub fn verify(
     after: &Document,
     shape: &Shape,
     edited: &[ServerId],
-    values: Values,
+    values: ValueCheck,
 ) -> Result<(), Broken> {
     let (was, is) = (servers(before, shape), servers(after, shape));
     for id in edited {
@@ -45,17 +45,17 @@ pub fn verify(
     if was.tree(&before.root) == is.tree(&after.root) { Ok(()) } else { Err(Broken::Elsewhere) }
 }
 
-fn same_start(old: &Server, new: &Server, values: Values) -> bool {
+fn same_start(old: &Server, new: &Server, values: ValueCheck) -> bool {
     let (How::Local(old), How::Local(new)) = (&old.how, &new.how) else {
         return false;
     };
     let env = |local: &super::Local| -> Vec<(String, Option<String>)> {
-        let value = |v: &str| (values == Values::Same).then(|| v.to_owned());
+        let value = |v: &str| (values == ValueCheck::Same).then(|| v.to_owned());
         local.env.iter().map(|(k, v)| (k.clone(), value(&v.value))).collect()
     };
     let words = match values {
-        Values::Same => old.words().eq(new.words()),
-        Values::MayDiffer => old.program.value == new.program.value && old.args.len() == new.args.len(),
+        ValueCheck::Same => old.words().eq(new.words()),
+        ValueCheck::MayDiffer => old.program.value == new.program.value && old.args.len() == new.args.len(),
     };
     words && env(old) == env(new)
 }
@@ -129,16 +129,16 @@ impl<'a> Outside<'a> {
         shape: &Shape,
         listing: &Listing,
         edited: &[ServerId],
-        values: Values,
+        values: ValueCheck,
     ) -> Outside<'a> {
         let mut outside = Outside { document, edited: Vec::new(), free: Vec::new() };
         for server in edited.iter().filter_map(|id| listing.find(id)) {
-            let Ok(parts) = locate(document, server).and_then(|node| Parts::of(shape, node)) else {
+            let Ok(parts) = locate(document, server).and_then(|node| CommandParts::of(shape, node)) else {
                 continue;
             };
             outside.edited.push(&raw const parts.command.value);
             outside.edited.extend(parts.args.map(|m| &raw const m.value));
-            if values == Values::MayDiffer {
+            if values == ValueCheck::MayDiffer {
                 let env = parts.env.and_then(Node::map).unwrap_or_default();
                 outside.free.extend(env.iter().map(|m| &raw const m.value));
             }

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use super::samples::{CLAUDE, GOOSE, OPENCODE, document, gated, the_gate, ungated};
-use super::{Broken, Gate, ServerId, Values, gate, servers, verify};
+use super::{Broken, Gate, ServerId, ValueCheck, gate, servers, verify};
 use callgate_document::Syntax::{Json, Jsonc, Yaml};
 
 const BEFORE: &str = r#"{"n": 1.0, "mcpServers": {"s": {"command": "npx", "args": ["-y"], "env": {"A": "b"}, "timeout": 5}, "t": {"command": "uvx"}}}"#;
@@ -37,7 +37,7 @@ fn an_edit_that_does_something_else_is_refused() {
     let id = [ServerId { within: None, name: "s".into() }];
     for (old, new, want) in table {
         let after = document(Json, &BEFORE.replace(old, new));
-        assert_eq!(verify(&before, &after, &CLAUDE, &id, Values::Same), want, "{old} → {new}");
+        assert_eq!(verify(&before, &after, &CLAUDE, &id, ValueCheck::Same), want, "{old} → {new}");
     }
 }
 
@@ -63,7 +63,7 @@ fn a_gate_that_moved_is_renewed_in_place() {
         assert_eq!(splices.len(), 3 * listing.servers.len());
         let after = before.spliced(&splices).unwrap();
         let ids: Vec<ServerId> = listing.servers.iter().map(|s| s.id.clone()).collect();
-        verify(&before, &after, &shape, &ids, Values::Same).unwrap();
+        verify(&before, &after, &shape, &ids, ValueCheck::Same).unwrap();
         for server in servers(&after, &shape).servers {
             let found = server.gated.unwrap();
             assert_eq!(found.binary, "C:\\new\\callgate.exe");

@@ -1,6 +1,6 @@
 //! Putting the gate in front of an entry.
 
-use super::read::{Parts, locate};
+use super::read::{CommandParts, locate};
 use super::{Edit, Gate, Gated, How, Server, Undo};
 use crate::table::Shape;
 use callgate_document::{Document, Literal, Odd, Splice};
@@ -13,7 +13,7 @@ pub fn gate(document: &Document, shape: &Shape, server: &Server, gate: &Gate) ->
         How::Remote => return Err(Odd::new("it is reached over the network; there is nothing to start")),
         How::Local(_) => {}
     }
-    let parts = Parts::of(shape, locate(document, server)?)?;
+    let parts = CommandParts::of(shape, locate(document, server)?)?;
     if let Some(gated) = &server.gated {
         return Ok(Edit { splices: renew(document, &parts, gated, gate)?, undo: Undo::FromFile });
     }
@@ -52,7 +52,12 @@ pub fn gate(document: &Document, shape: &Shape, server: &Server, gate: &Gate) ->
 }
 
 /// A gate that is there, with another binary, server or client.
-fn renew(document: &Document, parts: &Parts<'_>, gated: &Gated, gate: &Gate) -> Result<Vec<Splice>, Odd> {
+fn renew(
+    document: &Document,
+    parts: &CommandParts<'_>,
+    gated: &Gated,
+    gate: &Gate,
+) -> Result<Vec<Splice>, Odd> {
     if gated.server.is_none() {
         return Err(Odd::new("its gate names no server; unprotect it first"));
     }

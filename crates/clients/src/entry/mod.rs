@@ -6,7 +6,7 @@
 
 mod check;
 mod gate;
-mod gated;
+mod gate_recognition;
 mod place;
 mod read;
 mod ungate;
@@ -15,11 +15,11 @@ mod variable;
 #[cfg(test)]
 mod check_tests;
 #[cfg(test)]
+mod generators;
+#[cfg(test)]
 mod json_tests;
 #[cfg(test)]
-mod made;
-#[cfg(test)]
-mod made_lines;
+mod line_generators;
 #[cfg(test)]
 mod place_property_tests;
 #[cfg(test)]
@@ -42,9 +42,9 @@ use callgate_secrets::Surroundings;
 
 use callgate_document::{Odd, Splice};
 
-pub use check::{Broken, Values, comes_back, differ_by, verify};
+pub use check::{Broken, ValueCheck, comes_back, differ_by, verify};
 pub use gate::gate;
-pub use gated::is_callgate;
+pub use gate_recognition::is_callgate;
 pub use place::{NewServer, cut, place};
 pub(crate) use read::source_of;
 pub use read::{address, headers, servers};
@@ -109,15 +109,15 @@ pub enum How {
 /// A program that the client starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Local {
-    pub program: Text,
-    pub args: Vec<Text>,
+    pub program: SpannedText,
+    pub args: Vec<SpannedText>,
     /// The texts of its environment; numbers and the like are left out.
-    pub env: Vec<(String, Text)>,
+    pub env: Vec<(String, SpannedText)>,
 }
 
 /// A text of the document, and where it stands, so that it can be replaced there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Text {
+pub struct SpannedText {
     pub value: String,
     pub span: Range<usize>,
 }

@@ -1,7 +1,7 @@
 //! A server written into a document that does not have it, and an entry taken out again.
 
-use super::{Gate, Local, Server, Text};
-use crate::table::{Entries, Shape, Start};
+use super::{Gate, Local, Server, SpannedText};
+use crate::table::{CommandShape, Entries, Shape};
 use callgate_document::{Addition, Document, NewValue, Odd, Splice};
 
 /// A server that no file has yet.
@@ -35,7 +35,7 @@ impl NewServer {
 
     /// What it starts, as if it stood in a file.
     pub fn local(&self) -> Local {
-        let text = |value: &String| Text { value: value.clone(), span: 0..0 };
+        let text = |value: &String| SpannedText { value: value.clone(), span: 0..0 };
         Local {
             program: text(&self.program),
             args: self.args.iter().map(text).collect(),
@@ -59,10 +59,10 @@ impl NewServer {
         members.extend(shape.named.then(|| ("name", text(&self.name))));
         members.extend(shape.besides.iter().map(|(name, value)| (*name, NewValue::word(value))));
         match shape.start {
-            Start::Array(command) => {
+            CommandShape::Array(command) => {
                 members.push((command, NewValue::List(words.into_iter().map(NewValue::Text).collect())))
             }
-            Start::Split { command, args } => {
+            CommandShape::Split { command, args } => {
                 members.push((command, text(&words.remove(0))));
                 members.push((args, NewValue::List(words.into_iter().map(NewValue::Text).collect())));
             }

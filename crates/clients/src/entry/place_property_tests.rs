@@ -5,12 +5,12 @@
 
 use proptest::prelude::*;
 
-use super::made::{Dice, Made, dice, entries, json, word};
-use super::made_lines::{toml, yaml};
+use super::generators::{Dice, Made, dice, entries, json, word};
+use super::line_generators::{toml, yaml};
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, document, the_gate};
 use super::{How, NewServer, ServerId, cut, differ_by, place, servers};
-use crate::ledger::Key;
-use crate::placed::{AsItWas, Placed};
+use crate::ledger::LedgerKey;
+use crate::placement::{AsItWas, Placed};
 use crate::table::Shape;
 use callgate_document::{Document, Syntax};
 
@@ -74,7 +74,7 @@ fn beside_others(syntax: Syntax, shape: &Shape, text: &str, new: &NewServer, mut
 fn alone(syntax: Syntax, shape: &Shape, text: &str, new: &NewServer) {
     let before = document(syntax, text);
     let after = with(&before, shape, new);
-    let key = Key { client: "c".into(), path: "/c".into(), project: None, name: new.name.clone() };
+    let key = LedgerKey { client: "c".into(), path: "/c".into(), project: None, name: new.name.clone() };
     let placed = Placed::new(&key, Some(text), &after.text);
     assert_eq!(placed.as_it_was(&after.text), Some(AsItWas::Text(text.to_owned())));
     // And without the note it is gone, too.

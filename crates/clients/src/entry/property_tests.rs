@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::made::{Dice, Made, dice, entries, json};
-use super::made_lines::{toml, yaml};
+use super::generators::{Dice, Made, dice, entries, json};
+use super::line_generators::{toml, yaml};
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, document, the_gate};
-use super::{How, Server, ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
+use super::{How, Server, ServerId, Undo, ValueCheck, comes_back, gate, servers, ungate, verify};
 use crate::table::Shape;
 use callgate_document::{Document, Syntax};
 
@@ -48,7 +48,7 @@ fn there_and_back(syntax: Syntax, shape: &Shape, text: &str, made: &[Made], mut 
     }
     let after = before.spliced(&splices).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let ids: Vec<ServerId> = chosen.iter().map(|m| id(m)).collect();
-    verify(&before, &after, shape, &ids, Values::Same)
+    verify(&before, &after, shape, &ids, ValueCheck::Same)
         .unwrap_or_else(|e| panic!("{e}\n{text}\n{}", after.text));
     if kept.is_empty() {
         assert!(comes_back(&before, &after, shape, &ids), "{text}\n{}", after.text);
@@ -93,7 +93,7 @@ fn total(syntax: Syntax, shape: &Shape, bytes: &[u8]) {
         if let Ok(edit) = gate(&before, shape, server, &the_gate("s")) {
             let after = before.spliced(&edit.splices).unwrap_or_else(|e| panic!("{e}\n{}", before.text));
             let ids = [server.id.clone()];
-            let checked = verify(&before, &after, shape, &ids, Values::Same);
+            let checked = verify(&before, &after, shape, &ids, ValueCheck::Same);
             assert_eq!(checked, Ok(()), "{}\n{}", before.text, after.text);
             let exact = comes_back(&before, &after, shape, &ids);
             let ours = server.gated.is_none() && edit.undo == Undo::FromFile;
@@ -103,7 +103,7 @@ fn total(syntax: Syntax, shape: &Shape, bytes: &[u8]) {
             && let Ok(splices) = ungate(&before, shape, server, None)
         {
             let after = before.spliced(&splices).unwrap_or_else(|e| panic!("{e}\n{}", before.text));
-            let checked = verify(&before, &after, shape, std::slice::from_ref(&server.id), Values::Same);
+            let checked = verify(&before, &after, shape, std::slice::from_ref(&server.id), ValueCheck::Same);
             assert_eq!(checked, Ok(()), "{}\n{}", before.text, after.text);
         }
     }

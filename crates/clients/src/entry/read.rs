@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::gated::recognise;
-use super::{Gated, How, Listing, Local, Server, ServerId, Text};
-use crate::table::{CallTimeout, Entries, Shape, Start};
+use super::gate_recognition::recognise;
+use super::{Gated, How, Listing, Local, Server, ServerId, SpannedText};
+use crate::table::{CallTimeout, CommandShape, Entries, Shape};
 use callgate_document::{Document, Member, Node, Odd, Oddity, Value};
 
 /// Every entry, in the order of the file.
 pub fn servers(document: &Document, shape: &Shape) -> Listing {
     let mut walk = Walk { shape, listing: Listing::default() };
-    walk.section(&document.root, shape.section, &mut Place::default());
+    walk.section(&document.root, shape.section, &mut NodePath::default());
     let mut listing = walk.listing;
     refuse_twins(&mut listing.servers);
     listing
 }
 
 #[derive(Default)]
-struct Place {
+struct NodePath {
     path: Vec<usize>,
     keys: Vec<String>,
     within: Option<String>,
@@ -32,7 +32,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn section(&mut self, node: &Node, rest: &[&str], place: &mut Place) {
+    fn section(&mut self, node: &Node, rest: &[&str], place: &mut NodePath) {
         let Some((step, rest)) = rest.split_first() else {
             return self.entries(node, place);
         };
@@ -49,7 +49,7 @@ impl Walk<'_> {
         }
     }
 
-    fn entries(&mut self, node: &Node, place: &mut Place) {
+    fn entries(&mut self, node: &Node, place: &mut NodePath) {
         match (self.shape.entries, &node.value) {
             (Entries::ByName, Value::Map(members)) => {
                 for (index, member) in members.iter().enumerate() {
@@ -77,8 +77,8 @@ impl Walk<'_> {
         node: &Node,
         index: usize,
         key: &str,
-        place: &mut Place,
-        step: impl FnOnce(&mut Self, &mut Place),
+        place: &mut NodePath,
+        step: impl FnOnce(&mut Self, &mut NodePath),
     ) {
         let anchored = place.anchored;
         place.anchored |= node.oddity().is_some_and(|o| o != Oddity::DottedInBraces);
@@ -90,7 +90,7 @@ impl Walk<'_> {
         place.anchored = anchored;
     }
 
-    fn leave_out(&mut self, node: &Node, place: &Place, wanted: &str) {
+    fn leave_out(&mut self, node: &Node, place: &NodePath, wanted: &str) {
         // Nothing at all (`mcpServers:` in YAML, `null`) is no servers, not a mistake.
         let place =
             if place.keys.is_empty() { "the file".to_owned() } else { format!("`{}`", place.keys.join(".")) };
@@ -99,7 +99,7 @@ impl Walk<'_> {
         }
     }
 
-    fn entry(&mut self, name: String, node: &Node, place: &Place) {
+    fn entry(&mut self, name: String, node: &Node, place: &NodePath) {
         let (how, gated) = match judge(self.shape, node, place.anchored) {
             Ok((how, gated)) => (how, gated),
             Err(odd) => (How::Odd(odd), None),
@@ -140,7 +140,7 @@ fn judge(shape: &Shape, node: &Node, anchored: bool) -> Result<(How, Option<Gate
             None => format!("it starts no program (no `{}`)", shape.command()),
         }));
     }
-    let parts = Parts::of(shape, node)?;
+    let parts = CommandParts::of(shape, node)?;
     let mut words = parts.words()?;
     let binary = words.remove(0);
     let plain: Vec<&str> = words.iter().map(|w| w.value.as_str()).collect();
@@ -168,7 +168,7 @@ fn shared(node: &Node) -> Option<Oddity> {
     })
 }
 
-fn texts(env: &Node) -> Vec<(String, Text)> {
+fn texts(env: &Node) -> Vec<(String, SpannedText)> {
     let members = env.map().unwrap_or_default().iter();
     members
         .filter(|m| m.value.oddity().is_none())
@@ -176,12 +176,12 @@ fn texts(env: &Node) -> Vec<(String, Text)> {
         .collect()
 }
 
-fn text(node: &Node) -> Option<Text> {
-    Some(Text { value: node.text()?.to_owned(), span: node.span.clone() })
+fn text(node: &Node) -> Option<SpannedText> {
+    Some(SpannedText { value: node.text()?.to_owned(), span: node.span.clone() })
 }
 
 /// The members of an entry that say what is started.
-pub(super) struct Parts<'a> {
+pub(super) struct CommandParts<'a> {
     /// The map that holds `command` and `args`: the entry, or Zed's older map inside of it.
     pub(super) map: &'a Node,
     pub(super) command: &'a Member,
@@ -191,27 +191,41 @@ pub(super) struct Parts<'a> {
     pub(super) env: Option<&'a Node>,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn of(shape: &Shape, entry: &'a Node) -> Result<Parts<'a>, Odd> {
+impl<'a> CommandParts<'a> {
+    pub(super) fn of(shape: &Shape, entry: &'a Node) -> Result<CommandParts<'a>, Odd> {
         let no_command = || Odd::new(format!("it has no `{}`", shape.command()));
         let command = entry.member(shape.command()).ok_or_else(no_command)?;
         let env = |map: &'a Node, key| map.member(key).map(|m| &m.value);
-        let Start::Split { args, .. } = shape.start else {
+        let CommandShape::Split { args, .. } = shape.start else {
             let env = env(entry, shape.env);
-            return Ok(Parts { map: entry, command, args: Some(command), args_key: "", split: false, env });
+            return Ok(CommandParts {
+                map: entry,
+                command,
+                args: Some(command),
+                args_key: "",
+                split: false,
+                env,
+            });
         };
         if command.value.map().is_some() {
             let map = &command.value;
             let command = map.member("path").ok_or_else(|| Odd::new("its `command` has no `path`"))?;
             let env = env(map, "env").or_else(|| env(entry, shape.env));
-            return Ok(Parts { map, command, args: map.member("args"), args_key: "args", split: true, env });
+            return Ok(CommandParts {
+                map,
+                command,
+                args: map.member("args"),
+                args_key: "args",
+                split: true,
+                env,
+            });
         }
         let env = env(entry, shape.env);
-        Ok(Parts { map: entry, command, args: entry.member(args), args_key: args, split: true, env })
+        Ok(CommandParts { map: entry, command, args: entry.member(args), args_key: args, split: true, env })
     }
 
     /// What is started, the program first.
-    fn words(&self) -> Result<Vec<Text>, Odd> {
+    fn words(&self) -> Result<Vec<SpannedText>, Odd> {
         let mut words = Vec::new();
         if self.split {
             words.push(word(&self.command.value, &format!("its `{}`", self.command.key))?);
@@ -233,7 +247,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn word(node: &Node, what: &str) -> Result<Text, Odd> {
+fn word(node: &Node, what: &str) -> Result<SpannedText, Odd> {
     if let Some(oddity) = node.oddity() {
         return Err(Odd::new(format!("{what} is written with {}", oddity.words())));
     }
@@ -257,7 +271,7 @@ impl Shape {
     /// The member that says what to start.
     fn command(&self) -> &'static str {
         match self.start {
-            Start::Split { command, .. } | Start::Array(command) => command,
+            CommandShape::Split { command, .. } | CommandShape::Array(command) => command,
         }
     }
 }
@@ -279,7 +293,7 @@ pub(crate) fn source_of<'a>(document: &'a Document, server: &Server) -> Option<&
 }
 
 /// The headers that a client sends to a server that it reaches over the network.
-pub fn headers(document: &Document, server: &Server) -> Vec<(String, Text)> {
+pub fn headers(document: &Document, server: &Server) -> Vec<(String, SpannedText)> {
     let Ok(entry) = locate(document, server) else { return Vec::new() };
     let maps = ["headers", "http_headers"].into_iter().filter_map(|key| entry.member(key));
     maps.flat_map(|member| texts(&member.value)).collect()

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use super::samples::{CLAUDE, CODEX, CONTINUE, GOOSE, PROJECTS, ZED, document};
-use super::{Gated, How, Local, ServerId, Values, is_callgate, servers, verify};
+use super::{Gated, How, Local, ServerId, ValueCheck, is_callgate, servers, verify};
 use crate::table::Shape;
 use callgate_document::Syntax::{self, Json, Jsonc, Toml, Yaml};
 
@@ -113,9 +113,9 @@ fn a_value_of_the_environment_can_be_replaced_where_it_stands() {
         let after = before.spliced(&[splice]).unwrap();
         assert_eq!(after.text, text.replace(literal, "\"keychain://callgate/s/A\""));
         let id = [ServerId { within: None, name: "s".into() }];
-        assert_eq!(verify(&before, &after, &shape, &id, Values::MayDiffer), Ok(()));
-        assert!(verify(&before, &after, &shape, &id, Values::Same).is_err());
-        assert!(verify(&before, &after, &shape, &[], Values::MayDiffer).is_err());
+        assert_eq!(verify(&before, &after, &shape, &id, ValueCheck::MayDiffer), Ok(()));
+        assert!(verify(&before, &after, &shape, &id, ValueCheck::Same).is_err());
+        assert!(verify(&before, &after, &shape, &[], ValueCheck::MayDiffer).is_err());
     }
 }
 

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use super::{Gate, How, Listing, ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
-use crate::table::{Entries, Shape, Start};
+use super::{Gate, How, Listing, ServerId, Undo, ValueCheck, comes_back, gate, servers, ungate, verify};
+use crate::table::{CommandShape, Entries, Shape};
 use callgate_document::{Document, Syntax};
 
-const SPLIT: Start = Start::Split { command: "command", args: "args" };
+const SPLIT: CommandShape = CommandShape::Split { command: "command", args: "args" };
 
 pub(super) const CLAUDE: Shape = Shape {
     section: &["mcpServers"],
@@ -23,10 +23,10 @@ pub(super) const ZED: Shape = Shape { section: &["context_servers"], ..CLAUDE };
 pub(super) const CODEX: Shape = Shape { section: &["mcp_servers"], ..CLAUDE };
 pub(super) const CONTINUE: Shape = Shape { entries: Entries::List, named: true, ..CLAUDE };
 pub(super) const OPENCODE: Shape =
-    Shape { section: &["mcp"], start: Start::Array("command"), env: "environment", ..CLAUDE };
+    Shape { section: &["mcp"], start: CommandShape::Array("command"), env: "environment", ..CLAUDE };
 pub(super) const GOOSE: Shape = Shape {
     section: &["extensions"],
-    start: Start::Split { command: "cmd", args: "args" },
+    start: CommandShape::Split { command: "cmd", args: "args" },
     env: "envs",
     remote: &["uri"],
     ..CLAUDE
@@ -54,7 +54,7 @@ pub(super) fn gated(syntax: Syntax, shape: &Shape, text: &str) -> String {
         splices.extend(edit.splices);
     }
     let after = before.spliced(&splices).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&before, &after, shape, &ids, Values::Same).unwrap_or_else(|e| panic!("{e}\n{}", after.text));
+    verify(&before, &after, shape, &ids, ValueCheck::Same).unwrap_or_else(|e| panic!("{e}\n{}", after.text));
     assert_eq!(comes_back(&before, &after, shape, &ids), exact, "\n{text}\n{}", after.text);
     let again = servers(&after, shape);
     for id in &ids {

@@ -1,6 +1,6 @@
 //! Taking the gate away again. An entry that has none stays as it is.
 
-use super::read::{Parts, locate};
+use super::read::{CommandParts, locate};
 use super::{How, Server};
 use crate::table::Shape;
 use callgate_document::{Document, Odd, Splice};
@@ -18,7 +18,7 @@ pub fn ungate(
     if let How::Odd(odd) = &server.how {
         return Err(odd.clone());
     }
-    let parts = Parts::of(shape, locate(document, server)?)?;
+    let parts = CommandParts::of(shape, locate(document, server)?)?;
     let args = parts.args.ok_or_else(|| Odd::new("its gate has lost its words"))?;
     if !parts.split {
         return document.drop_front(args, gated.words + 1);

@@ -2,7 +2,7 @@
 
 use super::Server;
 use super::check::only_without;
-use super::read::{Parts, locate};
+use super::read::{CommandParts, locate};
 use crate::table::Shape;
 use callgate_document::{Document, Odd};
 
@@ -14,7 +14,7 @@ pub fn without_variable(
     name: &str,
 ) -> Result<Document, Odd> {
     let gone = || Odd::new(format!("its `env` has no `{name}`"));
-    let env = Parts::of(shape, locate(document, server)?)?.env.ok_or_else(gone)?;
+    let env = CommandParts::of(shape, locate(document, server)?)?.env.ok_or_else(gone)?;
     let member = env.member(name).ok_or_else(gone)?;
     let splices = document.drop_member(env, name)?;
     let after = document.spliced(&splices).map_err(|error| Odd::new(error.to_string()))?;

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use super::samples::{CONTINUE, GOOSE, document, gated, the_gate, ungated, why_odd};
-use super::{ServerId, Undo, Values, comes_back, gate, servers, ungate, verify};
+use super::{ServerId, Undo, ValueCheck, comes_back, gate, servers, ungate, verify};
 use callgate_document::Syntax::Yaml;
 
 /// What `@` and `%` stand for: the gate's words in a list of their own lines, and between brackets.
@@ -84,7 +84,7 @@ fn a_program_that_must_be_quoted_comes_back_with_its_text() {
     assert_eq!(edit.undo, Undo::NeedsText("/opt/{a},b".into()));
     let after = before.spliced(&edit.splices).unwrap();
     let id = [ServerId { within: None, name: "s".into() }];
-    verify(&before, &after, &GOOSE, &id, Values::Same).unwrap();
+    verify(&before, &after, &GOOSE, &id, ValueCheck::Same).unwrap();
     assert!(!comes_back(&before, &after, &GOOSE, &id));
     assert_eq!(ungated(Yaml, &GOOSE, &after.text), text.replace("/opt/{a},b", "\"/opt/{a},b\""));
     let listing = servers(&after, &GOOSE);

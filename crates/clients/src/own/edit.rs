@@ -8,7 +8,7 @@ use callgate_secrets::{
 };
 
 use super::name::{problem_with, problem_with_variable};
-use super::{Open, OwnError, Why, id, key};
+use super::{OpenList, OwnError, Why, id, key};
 use crate::entry::{self, How, NewServer, differ_by, is_callgate};
 use crate::file::{self, FileError, replace};
 use crate::names::identity;
@@ -26,7 +26,7 @@ pub struct Wanted {
 
 /// What of it is not as it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum OwnField {
     Name,
     Command,
     Variables,
@@ -35,7 +35,7 @@ pub enum Part {
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
     #[error("{why}; nothing was added")]
-    Bad { part: Part, why: String },
+    Bad { part: OwnField, why: String },
     #[error("{} has another server called {name}. Choose another name, or take that one out: callgate remove {name}", path.display())]
     Taken { path: std::path::PathBuf, name: String },
     #[error(transparent)]
@@ -49,28 +49,28 @@ pub fn check(home: &Path, wanted: &Wanted) -> Result<bool, AddError> {
     let NewServer { name, program, args, env } = &wanted.server;
     let bad = |part, why: &str| Err(AddError::Bad { part, why: why.to_owned() });
     if let Some(why) = problem_with(name) {
-        return bad(Part::Name, &why);
+        return bad(OwnField::Name, &why);
     }
     if program.trim().is_empty() {
-        return bad(Part::Command, "there is no program to start");
+        return bad(OwnField::Command, "there is no program to start");
     }
     if is_callgate(program) && args.first().is_some_and(|word| word == "run") {
-        return bad(Part::Command, "give the server's own command: Callgate puts itself in front of it");
+        return bad(OwnField::Command, "give the server's own command: Callgate puts itself in front of it");
     }
     if std::iter::once(program).chain(args).any(|word| word.contains('\0')) {
-        return bad(Part::Command, "no program can be given a text with a zero byte in it");
+        return bad(OwnField::Command, "no program can be given a text with a zero byte in it");
     }
     if env.iter().any(|(_, value)| value.contains('\0')) {
-        return bad(Part::Variables, "no variable can hold a text with a zero byte in it");
+        return bad(OwnField::Variables, "no variable can hold a text with a zero byte in it");
     }
     let secrets = wanted.secrets.iter().map(|(name, _)| name);
     let names: Vec<_> = env.iter().map(|(name, _)| name).chain(secrets).collect();
     for (at, name) in names.iter().enumerate() {
         if let Some(why) = problem_with_variable(name) {
-            return bad(Part::Variables, &why);
+            return bad(OwnField::Variables, &why);
         }
         if names[..at].contains(name) {
-            return bad(Part::Variables, &format!("{name} is given twice"));
+            return bad(OwnField::Variables, &format!("{name} is given twice"));
         }
     }
     if !wanted.secrets.is_empty()
@@ -78,7 +78,7 @@ pub fn check(home: &Path, wanted: &Wanted) -> Result<bool, AddError> {
     {
         return Err(MoveError::FilledIn(which).into());
     }
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     match open.listing.find(&id(name)) {
         None => Ok(false),
         Some(there) if wanted.is(there) => Ok(true),
@@ -90,7 +90,7 @@ impl Wanted {
     /// Whether an entry says just this, as far as it can be seen.
     fn is(&self, there: &entry::Server) -> bool {
         let How::Local(there) = &there.how else { return false };
-        let same = |(name, text): &(String, entry::Text)| {
+        let same = |(name, text): &(String, entry::SpannedText)| {
             let plain = self.server.env.iter().any(|(n, value)| n == name && *value == text.value);
             let secret = self.secrets.iter().any(|(n, _)| n == name);
             plain || secret && referring(&text.value).is_some()
@@ -114,7 +114,7 @@ pub fn add(home: &Path, wanted: &Wanted, keychain: Option<&dyn Keychain>) -> Res
         return Ok(());
     }
     if let Some((name, _)) = wanted.secrets.iter().find(|(_, value)| value.expose().is_empty()) {
-        return Err(AddError::Bad { part: Part::Variables, why: format!("{name} has no value") });
+        return Err(AddError::Bad { part: OwnField::Variables, why: format!("{name} has no value") });
     }
     let mut server = wanted.server.clone();
     let mut stored = keychain.map(Stored::new);
@@ -134,7 +134,7 @@ pub fn add(home: &Path, wanted: &Wanted, keychain: Option<&dyn Keychain>) -> Res
         server.env.push((name.clone(), reference.to_string()));
         kept.put(reference, &item, None)?;
     }
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     let written = open.with(&server).and_then(|text| open.write(&text));
     match written {
         Ok(()) => {}
@@ -151,7 +151,7 @@ pub fn add(home: &Path, wanted: &Wanted, keychain: Option<&dyn Keychain>) -> Res
 /// The file before and after it is added, for a person to look at.
 pub fn preview(home: &Path, wanted: &Wanted) -> Result<(String, String), AddError> {
     let there = check(home, wanted)?;
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     let before = String::from_utf8_lossy(&open.snapshot.bytes).into_owned();
     let after = if there { before.clone() } else { open.with(&wanted.whole())? };
     Ok((before, after))
@@ -161,7 +161,7 @@ pub fn preview(home: &Path, wanted: &Wanted) -> Result<(String, String), AddErro
 pub fn forget(home: &Path, name: &str) -> Result<Option<entry::Server>, OwnError> {
     let locked = file::lock(home, "servers.lock");
     let _lock = locked.map_err(|error| failed_at(home, FileError::Write(error)))?;
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     let Some(server) = open.listing.find(&id(name)) else { return Ok(None) };
     open.write(&open.without(server)?)?;
     Ok(Some(server.clone()))
@@ -169,7 +169,7 @@ pub fn forget(home: &Path, name: &str) -> Result<Option<entry::Server>, OwnError
 
 /// The file before and after it is taken out, for a person to look at.
 pub fn preview_forget(home: &Path, name: &str) -> Result<(String, String), OwnError> {
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     let after = open.listing.find(&id(name)).map(|server| open.without(server)).transpose()?;
     let before = open.document.text;
     Ok((before.clone(), after.unwrap_or(before)))
@@ -179,7 +179,7 @@ fn failed_at(home: &Path, error: FileError) -> OwnError {
     OwnError { path: super::path(home), why: error.into() }
 }
 
-impl Open {
+impl OpenList {
     /// The text with one server more.
     fn with(&self, server: &NewServer) -> Result<String, OwnError> {
         let splices = entry::place(&self.document, &USUAL, server, None).map_err(|odd| self.failed(odd))?;

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use crate::Syntax;
 use crate::entry::{How, Listing, Local, Server, ServerId, address, servers};
 use crate::file::{self, FileError, Snapshot};
-use crate::ledger::{Key, Ledger};
+use crate::ledger::{Ledger, LedgerKey};
 use crate::names::identity;
 use crate::survey::{Entry, Surveyed};
 use crate::table::USUAL;
 use callgate_document::{Document, Unreadable};
 
-pub use edit::{AddError, Part, Wanted, add, check, forget, preview, preview_forget};
+pub use edit::{AddError, OwnField, Wanted, add, check, forget, preview, preview_forget};
 
 /// Whose file it is, where a client's id would be.
 const OURS: &str = "callgate";
@@ -55,7 +55,7 @@ pub enum Why {
 
 /// Every server of the file; none, if there is no file.
 pub fn read(home: &Path) -> Result<Listing, OwnError> {
-    Open::of(home).map(|open| open.listing)
+    OpenList::of(home).map(|open| open.listing)
 }
 
 /// The server of this name.
@@ -65,7 +65,7 @@ pub fn find(home: &Path, name: &str) -> Result<Option<Local>, OwnError> {
 
 /// Every name with what it starts, or where it is reached.
 pub fn commands(home: &Path) -> Result<Vec<(String, Vec<String>)>, OwnError> {
-    let open = Open::of(home)?;
+    let open = OpenList::of(home)?;
     let command = |server: &Server| match &server.how {
         How::Local(local) => local.words().map(str::to_owned).collect(),
         How::Remote => address(&open.document, &USUAL, server).into_iter().collect(),
@@ -91,15 +91,15 @@ pub fn entries_of<'s>(
 }
 
 /// The file at one moment.
-struct Open {
+struct OpenList {
     path: PathBuf,
     snapshot: Snapshot,
     document: Document,
     listing: Listing,
 }
 
-impl Open {
-    fn of(home: &Path) -> Result<Open, OwnError> {
+impl OpenList {
+    fn of(home: &Path) -> Result<OpenList, OwnError> {
         let path = path(home);
         let failed = |why: Why| OwnError { path: path.clone(), why };
         let snapshot = file::read_or_absent(&path).map_err(|error| failed(error.into()))?;
@@ -111,7 +111,7 @@ impl Open {
         if let Some(odd) = listing.left_out.first() {
             return Err(failed(Why::Shape(odd.clone())));
         }
-        Ok(Open { path, snapshot, document, listing })
+        Ok(OpenList { path, snapshot, document, listing })
     }
 
     fn failed(&self, why: impl Into<Why>) -> OwnError {
@@ -124,6 +124,6 @@ fn id(name: &str) -> ServerId {
 }
 
 /// The entry of this file, as if a client had it.
-fn key(home: &Path, name: &str) -> Key {
-    Key { client: OURS.to_owned(), path: path(home), project: None, name: name.to_owned() }
+fn key(home: &Path, name: &str) -> LedgerKey {
+    LedgerKey { client: OURS.to_owned(), path: path(home), project: None, name: name.to_owned() }
 }

@@ -9,9 +9,9 @@ use super::{OwnError, find, key};
 use crate::change::{ChangeError, carry_out};
 use crate::discover::Found;
 use crate::entry::{Local, NewServer};
-use crate::ledger::{Key, Ledger, LedgerError, hold};
-use crate::names::Names;
-use crate::plan::{Act, Plan, PlanError, plan};
+use crate::ledger::{Ledger, LedgerError, LedgerKey, hold};
+use crate::names::NameRegistry;
+use crate::plan::{Plan, PlanError, PlannedAct, plan};
 use crate::secrets::moving::{MoveError, Stored, may_return, place_of};
 use crate::survey::Entry;
 use callgate_document::quote;
@@ -40,10 +40,10 @@ pub fn preview(
     found: &Found,
     binary: &str,
     server: &NewServer,
-    names: &mut Names,
+    names: &mut NameRegistry,
     ledger: &Ledger,
 ) -> Result<Plan, PlanError> {
-    plan(found, Act::Place { binary, server }, &|_| false, names, ledger)
+    plan(found, PlannedAct::Place { binary, server }, &|_| false, names, ledger)
 }
 
 /// Writes a server of `servers.json` into a client's file, behind the gate, with references of its own to its secrets.
@@ -52,7 +52,7 @@ pub fn place(
     found: &Found,
     name: &str,
     binary: &str,
-    names: &mut Names,
+    names: &mut NameRegistry,
     opening: Opening<'_>,
     now_ms: i64,
 ) -> Result<Plan, PlaceError> {
@@ -89,7 +89,7 @@ pub fn place(
         *value = format!("{}{fresh}", refers.before);
         stored.get_or_insert_with(|| Stored::new(keychain)).put(fresh, &item, None)?;
     }
-    let act = Act::Place { binary, server: &server };
+    let act = PlannedAct::Place { binary, server: &server };
     let written = carry_out(home, found, act, &|_| false, names, now_ms);
     if let Some(stored) = stored
         && written.as_ref().map_or_else(ChangeError::may_be_written, |plan| !plan.edits.is_empty())
@@ -117,15 +117,15 @@ pub struct TakenOut {
 pub fn take_out(
     home: &Path,
     found: &Found,
-    keys: &[Key],
-    names: &mut Names,
+    keys: &[LedgerKey],
+    names: &mut NameRegistry,
     opening: Opening<'_>,
     now_ms: i64,
 ) -> Result<TakenOut, ChangeError> {
     let chosen = |entry: &Entry| keys.contains(&entry.key);
     // A client that runs may write the entry back from its memory; then its references still have to lead somewhere.
     let may_return = may_return(found.client);
-    let plan = carry_out(home, found, Act::Remove, &chosen, names, now_ms)?;
+    let plan = carry_out(home, found, PlannedAct::Remove, &chosen, names, now_ms)?;
     let mut left = Vec::new();
     for edit in &plan.edits {
         let entry = plan.contents.entries.iter().find(|entry| entry.key == edit.key);
@@ -137,7 +137,7 @@ pub fn take_out(
 }
 
 /// Nothing is remembered of these, which somebody else took out of their files.
-pub fn forget_gone(home: &Path, keys: &[Key]) -> Result<(), LedgerError> {
+pub fn forget_gone(home: &Path, keys: &[LedgerKey]) -> Result<(), LedgerError> {
     if keys.is_empty() {
         return Ok(());
     }
@@ -152,7 +152,7 @@ pub fn forget_own_secrets(home: &Path, name: &str, local: &Local, opening: Openi
 }
 
 /// Removes what an entry referred to, if it was stored for that entry. Returns what is still there.
-fn forget_secrets(local: &Local, key: &Key, keep: bool, opening: Opening<'_>) -> Vec<String> {
+fn forget_secrets(local: &Local, key: &LedgerKey, keep: bool, opening: Opening<'_>) -> Vec<String> {
     let texts = local.env.iter().map(|(_, text)| text).chain(&local.args);
     let references = texts.filter_map(|text| Some(referring(&text.value)?.ok()?.reference));
     let gone = |reference: &Reference| {

@@ -14,7 +14,7 @@ use super::placing::{PlaceError, forget_own_secrets, place, take_out};
 use super::*;
 use crate::discover::{Found, discover, file_for_new};
 use crate::entry::NewServer;
-use crate::names::Names;
+use crate::names::NameRegistry;
 use crate::survey::{State, look};
 use crate::table::client;
 use crate::{Os, System};
@@ -60,12 +60,13 @@ impl World {
 
     fn place(&self, found: &Found, name: &str) -> Result<crate::plan::Plan, PlaceError> {
         let keychain = &|| Ok(&self.keychain as &dyn Keychain);
-        place(&self.home(), found, name, BINARY, &mut Names::default(), keychain, 1)
+        place(&self.home(), found, name, BINARY, &mut NameRegistry::default(), keychain, 1)
     }
 
     fn take_out(&self, found: &Found, name: &str) -> placing::TakenOut {
         let keychain = &|| Ok(&self.keychain as &dyn Keychain);
-        take_out(&self.home(), found, &[found.key(None, name)], &mut Names::default(), keychain, 2).unwrap()
+        take_out(&self.home(), found, &[found.key(None, name)], &mut NameRegistry::default(), keychain, 2)
+            .unwrap()
     }
 }
 
@@ -138,18 +139,18 @@ fn what_cannot_be_is_refused_by_its_part() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(with(&|w| w.server.name = "a b".into()), Part::Name);
-    assert_eq!(with(&|w| w.server.program = " ".into()), Part::Command);
+    assert_eq!(with(&|w| w.server.name = "a b".into()), OwnField::Name);
+    assert_eq!(with(&|w| w.server.program = " ".into()), OwnField::Command);
     assert_eq!(
         with(&|w| (w.server.program, w.server.args) = ("/x/callgate".into(), vec!["run".into()])),
-        Part::Command
+        OwnField::Command
     );
-    assert_eq!(with(&|w| w.server.env = vec![("A B".into(), "v".into())]), Part::Variables);
+    assert_eq!(with(&|w| w.server.env = vec![("A B".into(), "v".into())]), OwnField::Variables);
     let twice = |w: &mut Wanted| {
         w.server.env = vec![("A".into(), "v".into())];
         w.secrets = vec![("A".into(), Secret::new("v".into()))];
     };
-    assert_eq!(with(&twice), Part::Variables);
+    assert_eq!(with(&twice), OwnField::Variables);
     // A reference could not be told from another's if the client changes the command.
     let mut filled = with_secret("notes");
     filled.server.args = vec!["${HOME}/x".into()];
@@ -237,7 +238,7 @@ fn without_a_keychain_nothing_is_placed_and_without_secrets_none_is_asked() {
         asked.set(asked.get() + 1);
         Err(KeychainError::Absent("no bus".into()))
     };
-    let mut names = Names::default();
+    let mut names = NameRegistry::default();
     let told = place(&world.home(), &found, "notes", BINARY, &mut names, &absent, 1).unwrap_err();
     assert!(told.to_string().contains("no keychain"), "{told}");
     assert_eq!(fs::read_to_string(&found.path).unwrap(), "{}\n");

@@ -3,14 +3,14 @@
 use super::{Edited, LONGEST_NAME, PlanError, Planning, Refused};
 use crate::entry::{self, Gate, How, NewServer, ServerId, differ_by};
 use crate::names::identity;
-use crate::placed::AsItWas;
+use crate::placement::AsItWas;
 use crate::survey::{Contents, Entry, Refusal, State};
-use crate::table::Place;
+use crate::table::ConfigLocation;
 use crate::tampering;
 use callgate_document::{Document, apply};
 
 /// What becomes of a file.
-pub(super) struct Text {
+pub(super) struct FileText {
     pub(super) text: String,
     pub(super) no_file: bool,
 }
@@ -78,11 +78,11 @@ impl Planning<'_> {
     /// The text without the picked entries of one shape.
     pub(super) fn without(
         &mut self,
-        place: &Place,
+        place: &ConfigLocation,
         before: &str,
         picked: &[&Entry],
-    ) -> Result<Text, PlanError> {
-        let mut now = Text { text: before.to_owned(), no_file: false };
+    ) -> Result<FileText, PlanError> {
+        let mut now = FileText { text: before.to_owned(), no_file: false };
         let mut left: Vec<&Entry> = picked.to_vec();
         while !left.is_empty() && !now.no_file {
             let document = Document::parse(place.syntax, now.text.as_bytes()).map_err(Refusal::from)?;
@@ -91,7 +91,7 @@ impl Planning<'_> {
             let entry = left.remove(last.unwrap_or(0));
             let id = &entry.server.id;
             match self.as_it_was(entry, &now.text) {
-                Some(AsItWas::NoFile) => now = Text { text: String::new(), no_file: true },
+                Some(AsItWas::NoFile) => now = FileText { text: String::new(), no_file: true },
                 Some(AsItWas::Text(text)) => now.text = text,
                 None => match cut_out(place, &document, id) {
                     Ok(text) => now.text = text,
@@ -121,13 +121,13 @@ impl Planning<'_> {
 }
 
 /// The row by which a new server is written: the person's own, not that of single projects.
-pub(crate) fn place_for_new(places: &[&'static Place]) -> Option<&'static Place> {
+pub(crate) fn place_for_new(places: &[&'static ConfigLocation]) -> Option<&'static ConfigLocation> {
     places.iter().copied().find(|place| place.shape.section.len() == 1)
 }
 
 /// The text with the server behind its gate, checked.
 fn written(
-    place: &Place,
+    place: &ConfigLocation,
     text: &str,
     binary: &str,
     client: &str,
@@ -159,7 +159,7 @@ fn written(
 }
 
 /// The text without one entry, checked.
-fn cut_out(place: &Place, before: &Document, id: &ServerId) -> Result<String, String> {
+fn cut_out(place: &ConfigLocation, before: &Document, id: &ServerId) -> Result<String, String> {
     let listing = entry::servers(before, &place.shape);
     let server = listing.find(id).ok_or("it is not in this file any more")?;
     let splices = entry::cut(before, server).map_err(|odd| odd.to_string())?;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use callgate_redaction::is_offered;
 use callgate_secrets::referring;
 
-use super::openness;
-use crate::entry::{Local, Text};
+use super::classification;
+use crate::entry::{Local, SpannedText};
 
 /// A secret in an entry.
 #[derive(Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn secrets(local: &Local) -> Vec<Finding> {
 }
 
 /// Those of the headers of a server that is reached over the network.
-pub fn in_headers(headers: &[(String, Text)]) -> Vec<Finding> {
+pub fn in_headers(headers: &[(String, SpannedText)]) -> Vec<Finding> {
     let found = headers.iter().filter_map(|(name, text)| {
         let (before, why) = in_header(name, &text.value)?;
         Some(finding(Slot::Header(name.clone()), name, why, before, text))
@@ -81,25 +81,25 @@ pub fn in_headers(headers: &[(String, Text)]) -> Vec<Finding> {
 }
 
 /// Every text that may be a secret, and where it stands.
-pub(super) fn slots(local: &Local) -> impl Iterator<Item = (Slot, &Text)> {
+pub(super) fn slots(local: &Local) -> impl Iterator<Item = (Slot, &SpannedText)> {
     let variables = local.env.iter().map(|(name, text)| (Slot::Variable(name.clone()), text));
     variables.chain(local.args.iter().enumerate().map(|(at, text)| (Slot::Argument(at), text)))
 }
 
 /// What is there already as a reference, by slot and name.
 pub fn references(local: &Local) -> Vec<(Slot, String)> {
-    let named = |text: &Text| Some(referring(&text.value)?.ok()?.reference.name().to_owned());
+    let named = |text: &SpannedText| Some(referring(&text.value)?.ok()?.reference.name().to_owned());
     slots(local).filter_map(|(slot, text)| Some((slot, named(text)?))).collect()
 }
 
-fn finding(slot: Slot, name: &str, why: Why, before: usize, text: &Text) -> Finding {
+fn finding(slot: Slot, name: &str, why: Why, before: usize, text: &SpannedText) -> Finding {
     Finding { slot, name: name.to_owned(), why, before, text: text.value.clone(), span: text.span.clone() }
 }
 
 fn in_variable<'a>(name: &'a str, value: &str) -> Option<(usize, &'a str, Why)> {
     let before = behind_scheme(value);
     let rest = value.get(before..)?;
-    let random = before > 0 || openness::is_random(rest);
+    let random = before > 0 || classification::is_random(rest);
     judge(is_offered(name), rest, random).map(|why| (before, name, why))
 }
 
@@ -160,10 +160,10 @@ fn behind_scheme(value: &str) -> usize {
 }
 
 fn judge(named: bool, value: &str, random: bool) -> Option<Why> {
-    if openness::is_open(value) {
+    if classification::is_open(value) {
         return None;
     }
-    match (named, random || openness::is_secret(value)) {
+    match (named, random || classification::is_secret(value)) {
         (true, true) => Some(Why::Both),
         (true, false) => Some(Why::Name),
         (false, true) => Some(Why::Looks),

@@ -4,12 +4,12 @@ use callgate_secrets::Reference;
 use proptest::prelude::*;
 
 use super::find::{Slot, Why, in_headers, secrets};
-use crate::entry::{Local, Text};
+use crate::entry::{Local, SpannedText};
 
 const GITHUB: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 
-fn text(value: &str) -> Text {
-    Text { value: value.to_owned(), span: 0..0 }
+fn text(value: &str) -> SpannedText {
+    SpannedText { value: value.to_owned(), span: 0..0 }
 }
 
 fn local(args: &[&str], env: &[(&str, &str)]) -> Local {
@@ -139,9 +139,9 @@ proptest! {
 
     #[test]
     fn a_token_is_found_wherever_it_stands_and_its_reference_is_not(rest in "[A-Za-z0-9]{36}", flag in "--[a-z]{2,8}", place in 0..4_usize) {
-        prop_assume!(!super::openness::is_open(&rest));
+        prop_assume!(!super::classification::is_open(&rest));
         let token = format!("ghp_{rest}");
-        prop_assume!(!super::openness::is_open(&token));
+        prop_assume!(!super::classification::is_open(&token));
         let with = |value: &str| match place {
             0 => local(&[], &[("ANY", value)]),
             1 => local(&[&flag, value], &[]),

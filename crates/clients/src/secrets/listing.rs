@@ -9,7 +9,7 @@ use callgate_document::Document;
 
 /// One secret of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedSecret {
     pub slot: Slot,
     pub name: String,
     pub stands: Stands,
@@ -26,7 +26,7 @@ pub enum Stands {
 }
 
 /// Those of every entry of a file, in its order.
-pub fn listed(file: &Surveyed) -> impl Iterator<Item = (&Entry, Vec<Listed>)> {
+pub fn listed(file: &Surveyed) -> impl Iterator<Item = (&Entry, Vec<ListedSecret>)> {
     let document = LazyCell::new(|| {
         let (contents, place) = (file.read.as_ref().ok()?, file.found.places.first()?);
         Document::parse(place.syntax, &contents.snapshot.bytes).ok()
@@ -35,7 +35,7 @@ pub fn listed(file: &Surveyed) -> impl Iterator<Item = (&Entry, Vec<Listed>)> {
         let secrets = match entry.local() {
             Some(local) => {
                 let moved = find::references(local).into_iter();
-                let moved = moved.map(|(slot, name)| Listed { slot, name, stands: Stands::InKeychain });
+                let moved = moved.map(|(slot, name)| ListedSecret { slot, name, stands: Stands::InKeychain });
                 find::secrets(local).into_iter().map(in_file).chain(moved).collect()
             }
             // Reached over the network: its headers.
@@ -47,7 +47,7 @@ pub fn listed(file: &Surveyed) -> impl Iterator<Item = (&Entry, Vec<Listed>)> {
     })
 }
 
-fn in_file(finding: Finding) -> Listed {
+fn in_file(finding: Finding) -> ListedSecret {
     let stands = Stands::InFile { length: finding.length(), why: finding.why };
-    Listed { slot: finding.slot, name: finding.name, stands }
+    ListedSecret { slot: finding.slot, name: finding.name, stands }
 }

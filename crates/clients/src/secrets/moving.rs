@@ -10,14 +10,14 @@ use callgate_secrets::{
     BadReference, Identity, Item, Keychain, KeychainError, Reference, SCHEME, Secret, Surroundings, referring,
 };
 
+use super::classification::is_filled_in;
 use super::find::{Finding, secrets};
-use super::open::{Open, Swap, swapped, texts};
-use super::openness::is_filled_in;
+use super::open::{OpenEntry, Swap, swapped, texts};
 use crate::backup::Backups;
 use crate::discover::Found;
 use crate::entry::Local;
 use crate::file::{self, FileError};
-use crate::ledger::{Key, LedgerError, hold};
+use crate::ledger::{LedgerError, LedgerKey, hold};
 use crate::running;
 use crate::survey::{Entry, Refusal};
 use crate::table::Client;
@@ -111,14 +111,14 @@ pub type Meant<'a> = &'a dyn Fn(&Finding) -> bool;
 pub fn move_in(
     home: &Path,
     found: &Found,
-    key: &Key,
+    key: &LedgerKey,
     edited: Edited,
     meant: Meant<'_>,
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
     let held = hold(home)?;
-    let open = Open::of(found, key)?;
+    let open = OpenEntry::of(found, key)?;
     let Leaving { swaps, fresh, start, before } = Leaving::of(&open, meant)?;
     let surroundings = open.local.surroundings();
     let place = place_of(key);
@@ -174,8 +174,8 @@ impl std::fmt::Debug for Preview {
 }
 
 /// What moving the secrets of an entry would write. The references that are written get numbers of their own.
-pub fn preview_move(found: &Found, key: &Key, meant: Meant<'_>) -> Result<Preview, MoveError> {
-    let open = Open::of(found, key)?;
+pub fn preview_move(found: &Found, key: &LedgerKey, meant: Meant<'_>) -> Result<Preview, MoveError> {
+    let open = OpenEntry::of(found, key)?;
     let Leaving { swaps, fresh, .. } = Leaving::of(&open, meant)?;
     let (mut after, _) = open.exchanged(&swaps)?;
     for (reference, ..) in fresh {
@@ -185,8 +185,8 @@ pub fn preview_move(found: &Found, key: &Key, meant: Meant<'_>) -> Result<Previe
 }
 
 /// What putting them back would write, the values left out.
-pub fn preview_return(found: &Found, key: &Key) -> Result<Preview, MoveError> {
-    let open = Open::of(found, key)?;
+pub fn preview_return(found: &Found, key: &LedgerKey) -> Result<Preview, MoveError> {
+    let open = OpenEntry::of(found, key)?;
     let mut swaps = Vec::new();
     for text in open.texts() {
         let Some(found) = referring(&text.value) else { continue };
@@ -209,7 +209,7 @@ struct Leaving {
 }
 
 impl Leaving {
-    fn of(open: &Open<'_>, meant: Meant<'_>) -> Result<Leaving, MoveError> {
+    fn of(open: &OpenEntry<'_>, meant: Meant<'_>) -> Result<Leaving, MoveError> {
         let gate = open.entry.server.gated.as_ref().ok_or(MoveError::NotProtected)?;
         let (Some(server), Some(client)) = (&gate.server, &gate.client) else {
             return Err(MoveError::Unnamed);
@@ -249,12 +249,12 @@ pub(crate) fn filled_in(local: &Local) -> Option<String> {
 pub fn put_back(
     home: &Path,
     found: &Found,
-    key: &Key,
+    key: &LedgerKey,
     keychain: &dyn Keychain,
     now_ms: i64,
 ) -> Result<Moved, MoveError> {
     let held = hold(home)?;
-    let open = Open::of(found, key)?;
+    let open = OpenEntry::of(found, key)?;
     let place = place_of(key);
     let (mut swaps, mut taken) = (Vec::new(), Vec::new());
     for text in open.texts() {
@@ -318,7 +318,7 @@ fn read(keychain: &dyn Keychain, reference: &Reference) -> Result<Item, MoveErro
     keychain.read(reference).map_err(|error| MoveError::Keychain { name: name(), error })
 }
 
-pub(crate) fn place_of(key: &Key) -> Identity {
+pub(crate) fn place_of(key: &LedgerKey) -> Identity {
     let project = key.project.as_deref().unwrap_or_default();
     let parts = [key.client.as_ref(), key.path.as_os_str(), project.as_ref(), key.name.as_ref()];
     Identity::of_place(parts)

@@ -12,9 +12,9 @@ use super::find::Finding;
 use super::moving::{Edited, MoveError, Moved, move_in, preview_move, preview_return, put_back, refers};
 use crate::change::carry_out;
 use crate::discover::{Found, known};
-use crate::ledger::{self, Key};
-use crate::names::Names;
-use crate::plan::Act;
+use crate::ledger::{self, LedgerKey};
+use crate::names::NameRegistry;
+use crate::plan::PlannedAct;
 use crate::survey::{Surveyed, look};
 use crate::table;
 
@@ -63,19 +63,20 @@ impl World {
         fs::read_to_string(&self.found.path).unwrap()
     }
 
-    fn act(&self, act: Act<'_>) {
+    fn act(&self, act: PlannedAct<'_>) {
         let ledger = ledger::read(&self.home()).unwrap();
         let entries = look(&self.found).unwrap().entries;
-        let plan = carry_out(&self.home(), &self.found, act, &|_| true, &mut Names::of(&entries, &ledger), 1)
-            .unwrap();
+        let plan =
+            carry_out(&self.home(), &self.found, act, &|_| true, &mut NameRegistry::of(&entries, &ledger), 1)
+                .unwrap();
         assert!(plan.refused.is_empty(), "{:?}", plan.refused);
     }
 
     pub(super) fn protect(&self) {
-        self.act(Act::Protect { binary: "/opt/callgate" });
+        self.act(PlannedAct::Protect { binary: "/opt/callgate" });
     }
 
-    fn key(&self) -> Key {
+    fn key(&self) -> LedgerKey {
         look(&self.found).unwrap().entries[0].key.clone()
     }
 
@@ -111,7 +112,7 @@ fn secrets_move_and_come_back_byte_for_byte() {
         assert_eq!(world.put_back().unwrap().names.len(), 2);
         assert_eq!(world.text(), protected, "{name}");
         assert!(world.keychain.is_empty());
-        world.act(Act::Unprotect);
+        world.act(PlannedAct::Unprotect);
         assert_eq!(world.text(), world.original, "{name}");
     }
 }

@@ -9,9 +9,9 @@ use callgate_secrets::{BadReference, Identity, Reference, Secret, referring};
 use super::moving::MoveError;
 use crate::backup::Backups;
 use crate::discover::Found;
-use crate::entry::{Local, ServerId, Text, Values, servers, verify};
+use crate::entry::{Local, ServerId, SpannedText, ValueCheck, servers, verify};
 use crate::file::{Snapshot, replace};
-use crate::ledger::{Held, Key, Row};
+use crate::ledger::{Held, LedgerKey, LedgerRow};
 use crate::names::identity;
 use crate::survey::{Entry, Refusal, State, look};
 use callgate_document::{Document, Odd, Splice};
@@ -24,15 +24,15 @@ pub(super) struct Swap {
     pub(super) literal: Option<Secret>,
 }
 
-pub(super) fn swapped<'a>(swaps: &'a [Swap], text: &'a Text) -> &'a str {
+pub(super) fn swapped<'a>(swaps: &'a [Swap], text: &'a SpannedText) -> &'a str {
     swaps.iter().find(|swap| swap.span == text.span).map_or(&text.value, |swap| &swap.text)
 }
 
-pub(super) fn texts(local: &Local) -> impl Iterator<Item = &Text> {
+pub(super) fn texts(local: &Local) -> impl Iterator<Item = &SpannedText> {
     local.env.iter().map(|(_, text)| text).chain(&local.args)
 }
 
-pub(super) struct Open<'a> {
+pub(super) struct OpenEntry<'a> {
     found: &'a Found,
     pub(super) entry: Entry,
     pub(super) local: Local,
@@ -40,8 +40,8 @@ pub(super) struct Open<'a> {
     snapshot: Snapshot,
 }
 
-impl<'a> Open<'a> {
-    pub(super) fn of(found: &'a Found, key: &Key) -> Result<Open<'a>, MoveError> {
+impl<'a> OpenEntry<'a> {
+    pub(super) fn of(found: &'a Found, key: &LedgerKey) -> Result<OpenEntry<'a>, MoveError> {
         let contents = look(found)?;
         let entry = contents.entries.into_iter().find(|entry| entry.key == *key).ok_or(MoveError::Gone)?;
         let local = match &entry.state {
@@ -50,7 +50,7 @@ impl<'a> Open<'a> {
         };
         let parsed = Document::parse(entry.place.syntax, &contents.snapshot.bytes);
         let document = parsed.map_err(Refusal::from)?;
-        Ok(Open { found, entry, local, document, snapshot: contents.snapshot })
+        Ok(OpenEntry { found, entry, local, document, snapshot: contents.snapshot })
     }
 
     /// What is started now.
@@ -59,7 +59,7 @@ impl<'a> Open<'a> {
         Identity::of(server, Some(client), OsStr::new(&self.local.program.value), args)
     }
 
-    pub(super) fn texts(&self) -> impl Iterator<Item = &Text> {
+    pub(super) fn texts(&self) -> impl Iterator<Item = &SpannedText> {
         texts(&self.local)
     }
 
@@ -113,7 +113,7 @@ impl<'a> Open<'a> {
         if held.ledger.row(key).is_none()
             && let Some(server) = self.entry.server.gated.as_ref().and_then(|gate| gate.server.clone())
         {
-            held.ledger.put(Row {
+            held.ledger.put(LedgerRow {
                 key: key.clone(),
                 server,
                 original: String::new(),
@@ -131,7 +131,7 @@ impl<'a> Open<'a> {
         let shape = &self.entry.place.shape;
         let after = self.document.spliced(splices).map_err(|error| check(error.to_string()))?;
         let id: &ServerId = &self.entry.server.id;
-        verify(&self.document, &after, shape, std::slice::from_ref(id), Values::MayDiffer)
+        verify(&self.document, &after, shape, std::slice::from_ref(id), ValueCheck::MayDiffer)
             .map_err(|broken| check(broken.to_string()))?;
         let listing = servers(&after, shape);
         let server = listing.find(id).ok_or(MoveError::Gone)?;

@@ -12,14 +12,14 @@ use super::open::texts;
 use crate::backup::{Backup, Backups};
 use crate::discover::known;
 use crate::entry::{Server, servers};
-use crate::ledger::{Key, LedgerError, hold};
+use crate::ledger::{LedgerError, LedgerKey, hold};
 use crate::survey::{Surveyed, entries};
 use crate::table;
 use callgate_document::Document;
 
 /// A secret that is in the keychain, and the entry that refers to it.
-struct Kept {
-    key: Key,
+struct StoredSecret {
+    key: LedgerKey,
     reference: Reference,
     value: Secret,
     literal: Secret,
@@ -50,8 +50,8 @@ pub fn purge(home: &Path, surveyed: &[Surveyed], keychain: &dyn Keychain) -> Res
         }
     };
     for copy in copies {
-        let of_file = |kept: &&Kept| kept.key.client == copy.client && kept.key.path == copy.path;
-        let mine: Vec<&Kept> = kept.iter().filter(of_file).collect();
+        let of_file = |kept: &&StoredSecret| kept.key.client == copy.client && kept.key.path == copy.path;
+        let mine: Vec<&StoredSecret> = kept.iter().filter(of_file).collect();
         match without(&copy, &mine) {
             Ok(None) => {}
             Ok(Some(bytes)) => match backups.exchange(&copy, &bytes) {
@@ -64,7 +64,7 @@ pub fn purge(home: &Path, surveyed: &[Surveyed], keychain: &dyn Keychain) -> Res
     Ok(purged)
 }
 
-fn kept(surveyed: &[Surveyed], keychain: &dyn Keychain, purged: &mut Purged) -> Vec<Kept> {
+fn kept(surveyed: &[Surveyed], keychain: &dyn Keychain, purged: &mut Purged) -> Vec<StoredSecret> {
     let mut all = Vec::new();
     for entry in entries(surveyed) {
         let found = entry.local().into_iter().flat_map(texts).filter_map(|text| referring(&text.value));
@@ -73,7 +73,7 @@ fn kept(surveyed: &[Surveyed], keychain: &dyn Keychain, purged: &mut Purged) -> 
                 Ok(item) if item.value.expose().is_empty() => {}
                 Ok(item) => {
                     let key = entry.key.clone();
-                    all.push(Kept { key, reference, value: item.value, literal: item.literal });
+                    all.push(StoredSecret { key, reference, value: item.value, literal: item.literal });
                 }
                 Err(error) => purged.unread.push((reference.name().to_owned(), error.to_string())),
             }
@@ -83,7 +83,7 @@ fn kept(surveyed: &[Surveyed], keychain: &dyn Keychain, purged: &mut Purged) -> 
 }
 
 /// What a copy says with references in place of these values; nothing, if it holds none.
-fn without(copy: &Backup, kept: &[&Kept]) -> Result<Option<Vec<u8>>, String> {
+fn without(copy: &Backup, kept: &[&StoredSecret]) -> Result<Option<Vec<u8>>, String> {
     if kept.is_empty() {
         return Ok(None);
     }
@@ -108,13 +108,17 @@ fn without(copy: &Backup, kept: &[&Kept]) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-fn places(copy: &Backup) -> Vec<&'static table::Place> {
+fn places(copy: &Backup) -> Vec<&'static table::ConfigLocation> {
     table::client(&copy.client)
         .map_or_else(Vec::new, |client| known(client, PathBuf::from(&copy.path)).places)
 }
 
 /// With one of its texts exchanged, if there is one to be.
-fn exchanged(bytes: &[u8], place: &table::Place, kept: &Kept) -> Result<Option<Vec<u8>>, String> {
+fn exchanged(
+    bytes: &[u8],
+    place: &table::ConfigLocation,
+    kept: &StoredSecret,
+) -> Result<Option<Vec<u8>>, String> {
     let Ok(document) = Document::parse(place.syntax, bytes) else { return Ok(None) };
     let listing = servers(&document, &place.shape);
     let same = |server: &&Server| server.id.name == kept.key.name && server.id.within == kept.key.project;

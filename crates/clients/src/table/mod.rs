@@ -25,7 +25,7 @@ pub struct Client {
     pub id: &'static str,
     /// As people call it: `Claude Desktop`.
     pub name: &'static str,
-    pub places: &'static [Place],
+    pub places: &'static [ConfigLocation],
     /// Parts of the paths of its program, with `/` between them, where knowing that it runs matters.
     pub processes: &'static [&'static str],
     /// It reads its file once and writes it back whole: an edit made while it runs is lost.
@@ -36,11 +36,11 @@ pub struct Client {
 
 /// One kind of file of a client.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ConfigLocation {
     pub os: &'static [Os],
     /// As [`crate::system::System::expand`] reads it.
     pub path: &'static str,
-    pub scope: Scope,
+    pub scope: ConfigScope,
     pub syntax: Syntax,
     pub shape: Shape,
     pub sure: Sure,
@@ -49,7 +49,7 @@ pub struct Place {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ConfigScope {
     /// For everything that this person does.
     User,
     /// For one project: `{project}` is part of the path.
@@ -70,7 +70,7 @@ pub struct Shape {
     /// Members to follow from the root: `["mcpServers"]`. `"*"` follows every member (Claude Code's projects).
     pub section: &'static [&'static str],
     pub entries: Entries,
-    pub start: Start,
+    pub start: CommandShape,
     /// `env`, `environment`, `envs`.
     pub env: &'static str,
     /// Members of which any one says that the entry is reached over the network: `url`, `serverUrl`, `httpUrl`.
@@ -99,7 +99,7 @@ pub enum Entries {
 
 /// How an entry says what to start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum CommandShape {
     /// `command` and `args` (or whatever they are called there). A `command` that is a map with `path` and `args` is read too (Zed, older).
     Split { command: &'static str, args: &'static str },
     /// One list, the program first.

@@ -1,13 +1,13 @@
 //! The rows. What they say was tried with the real client, read in its documentation, or told by others: see `sure`.
 
-use super::{CallTimeout, Client, Entries, Place, Scope, Shape, Start, Sure};
+use super::{CallTimeout, Client, CommandShape, ConfigLocation, ConfigScope, Entries, Shape, Sure};
 use crate::system::Os::{self, Linux, Mac, Windows};
 use callgate_document::Syntax::{self, Commented, Json, Jsonc, Toml, Yaml};
 
 const EVERYWHERE: &[Os] = &[Linux, Mac, Windows];
 const UNIX: &[Os] = &[Linux, Mac];
 
-const SPLIT: Start = Start::Split { command: "command", args: "args" };
+const SPLIT: CommandShape = CommandShape::Split { command: "command", args: "args" };
 
 /// `mcpServers` with `command` and `args`, as nearly everybody has it.
 pub(crate) const USUAL: Shape = Shape {
@@ -34,7 +34,7 @@ const CODEX: Shape = Shape {
 };
 const OPENCODE: Shape = Shape {
     section: &["mcp"],
-    start: Start::Array("command"),
+    start: CommandShape::Array("command"),
     env: "environment",
     besides: &[("type", "\"local\""), ("enabled", "true")],
     ..USUAL
@@ -42,7 +42,7 @@ const OPENCODE: Shape = Shape {
 const COPILOT: Shape = Shape { besides: &[("type", "\"local\""), ("tools", "[\"*\"]")], ..USUAL };
 const GOOSE: Shape = Shape {
     section: &["extensions"],
-    start: Start::Split { command: "cmd", args: "args" },
+    start: CommandShape::Split { command: "cmd", args: "args" },
     env: "envs",
     remote: &["uri", "url"],
     besides: &[("type", "\"stdio\""), ("enabled", "true"), ("description", "\"\""), ("timeout", "300")],
@@ -52,37 +52,37 @@ const GOOSE: Shape = Shape {
 };
 const CONTINUE: Shape = Shape { entries: Entries::List, named: true, ..USUAL };
 
-const fn user(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
-    Place { os: EVERYWHERE, path, scope: Scope::User, syntax, shape, sure, stands_alone: true }
+const fn user(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> ConfigLocation {
+    ConfigLocation { os: EVERYWHERE, path, scope: ConfigScope::User, syntax, shape, sure, stands_alone: true }
 }
 
 /// A file that says more than servers, and would be wrong without it.
-const fn whole(place: Place) -> Place {
-    Place { stands_alone: false, ..place }
+const fn whole(place: ConfigLocation) -> ConfigLocation {
+    ConfigLocation { stands_alone: false, ..place }
 }
 
-const fn project(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> Place {
-    Place { scope: Scope::Project, ..user(path, syntax, shape, sure) }
+const fn project(path: &'static str, syntax: Syntax, shape: Shape, sure: Sure) -> ConfigLocation {
+    ConfigLocation { scope: ConfigScope::Project, ..user(path, syntax, shape, sure) }
 }
 
-const fn only(os: &'static [Os], place: Place) -> Place {
-    Place { os, ..place }
+const fn only(os: &'static [Os], place: ConfigLocation) -> ConfigLocation {
+    ConfigLocation { os, ..place }
 }
 
-const fn scoped(scope: Scope, place: Place) -> Place {
-    Place { scope, ..place }
+const fn scoped(scope: ConfigScope, place: ConfigLocation) -> ConfigLocation {
+    ConfigLocation { scope, ..place }
 }
 
 /// Where a sandbox keeps what its program takes for the person's own folder.
-const fn boxed(path: &'static str, syntax: Syntax, shape: Shape) -> Place {
-    only(&[Linux], scoped(Scope::Sandboxed, user(path, syntax, shape, Sure::Told)))
+const fn boxed(path: &'static str, syntax: Syntax, shape: Shape) -> ConfigLocation {
+    only(&[Linux], scoped(ConfigScope::Sandboxed, user(path, syntax, shape, Sure::Told)))
 }
 
 /// A client that picks changes up by itself or with a click, and does not write what it has not read.
 const fn plain(
     id: &'static str,
     name: &'static str,
-    places: &'static [Place],
+    places: &'static [ConfigLocation],
     reload: &'static str,
 ) -> Client {
     Client { id, name, places, processes: &[], caches: false, reload }
@@ -117,7 +117,7 @@ pub(super) const CLIENTS: &[Client] = &[
                 only(
                     &[Windows],
                     scoped(
-                        Scope::Legacy,
+                        ConfigScope::Legacy,
                         user("{appdata}/Claude/claude_desktop_config.json", Json, USUAL, Sure::Said),
                     ),
                 ),
@@ -133,19 +133,22 @@ pub(super) const CLIENTS: &[Client] = &[
         "Claude Code",
         &[
             user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, TIMED_IN_MS, Sure::Tried),
-            scoped(Scope::Local, user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, PER_PROJECT, Sure::Tried)),
+            scoped(
+                ConfigScope::Local,
+                user("{CLAUDE_CONFIG_DIR:-~}/.claude.json", Json, PER_PROJECT, Sure::Tried),
+            ),
             project("{project}/.mcp.json", Json, TIMED_IN_MS, Sure::Tried),
             only(
                 &[Linux],
                 scoped(
-                    Scope::Managed,
+                    ConfigScope::Managed,
                     user("/etc/claude-code/managed-mcp.json", Json, TIMED_IN_MS, Sure::Said),
                 ),
             ),
             only(
                 &[Mac],
                 scoped(
-                    Scope::Managed,
+                    ConfigScope::Managed,
                     user(
                         "/Library/Application Support/ClaudeCode/managed-mcp.json",
                         Json,
@@ -157,7 +160,7 @@ pub(super) const CLIENTS: &[Client] = &[
             only(
                 &[Windows],
                 scoped(
-                    Scope::Managed,
+                    ConfigScope::Managed,
                     user("{programfiles}/ClaudeCode/managed-mcp.json", Json, TIMED_IN_MS, Sure::Told),
                 ),
             ),
@@ -231,7 +234,7 @@ pub(super) const CLIENTS: &[Client] = &[
             only(
                 &[Linux],
                 scoped(
-                    Scope::Legacy,
+                    ConfigScope::Legacy,
                     user(
                         "{config}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
@@ -243,7 +246,7 @@ pub(super) const CLIENTS: &[Client] = &[
             only(
                 &[Mac],
                 scoped(
-                    Scope::Legacy,
+                    ConfigScope::Legacy,
                     user(
                         "{support}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
@@ -255,7 +258,7 @@ pub(super) const CLIENTS: &[Client] = &[
             only(
                 &[Windows],
                 scoped(
-                    Scope::Legacy,
+                    ConfigScope::Legacy,
                     user(
                         "{appdata}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
                         Json,
@@ -387,7 +390,10 @@ pub(super) const CLIENTS: &[Client] = &[
         "Antigravity",
         &[
             user("~/.gemini/config/mcp_config.json", Json, USUAL, Sure::Told),
-            scoped(Scope::Legacy, user("~/.gemini/antigravity/mcp_config.json", Json, USUAL, Sure::Told)),
+            scoped(
+                ConfigScope::Legacy,
+                user("~/.gemini/antigravity/mcp_config.json", Json, USUAL, Sure::Told),
+            ),
             project("{project}/.agents/mcp_config.json", Json, USUAL, Sure::Told),
         ],
         "Press Refresh under Manage MCP Servers.",
@@ -398,7 +404,7 @@ pub(super) const CLIENTS: &[Client] = &[
         &[
             user("~/.aws/amazonq/cli-agents/*.json", Json, TIMED_IN_MS, Sure::Told),
             whole(user("~/.aws/amazonq/agents/default.json", Json, TIMED_IN_MS, Sure::Said)),
-            scoped(Scope::Legacy, user("~/.aws/amazonq/mcp.json", Json, TIMED_IN_MS, Sure::Said)),
+            scoped(ConfigScope::Legacy, user("~/.aws/amazonq/mcp.json", Json, TIMED_IN_MS, Sure::Said)),
             project("{project}/.amazonq/mcp.json", Json, TIMED_IN_MS, Sure::Said),
         ],
         "Start a new session.",

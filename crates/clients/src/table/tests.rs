@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::{Scope, client, clients};
+use super::{ConfigScope, client, clients};
 use crate::system::{Os, System};
 
 const IDS: &str = "claude-desktop claude-code cursor vscode vscode-insiders windsurf cline zed codex gemini qwen \
@@ -57,7 +57,8 @@ fn paths_of_every_client_on_every_system() {
 fn every_client_can_be_configured_on_every_system() {
     for os in [Os::Linux, Os::Mac, Os::Windows] {
         for client in clients() {
-            let mut user = client.places.iter().filter(|p| p.scope == Scope::User && p.os.contains(&os));
+            let mut user =
+                client.places.iter().filter(|p| p.scope == ConfigScope::User && p.os.contains(&os));
             assert!(user.next().is_some(), "{} on {os:?}", client.id);
         }
     }
@@ -102,12 +103,12 @@ fn the_table_in_the_documentation_is_the_table_in_the_code() {
             let systems: Vec<_> = place.os.iter().map(|os| format!("{os:?}")).collect();
             let systems = if systems.len() == 3 { "all".to_owned() } else { systems.join(", ") };
             let scope = match place.scope {
-                Scope::User => "",
-                Scope::Project => " (a project's)",
-                Scope::Local => " (for single projects)",
-                Scope::Managed => " (an administrator's)",
-                Scope::Sandboxed => " (in a sandbox: not coverable)",
-                Scope::Legacy => " (of older versions)",
+                ConfigScope::User => "",
+                ConfigScope::Project => " (a project's)",
+                ConfigScope::Local => " (for single projects)",
+                ConfigScope::Managed => " (an administrator's)",
+                ConfigScope::Sandboxed => " (in a sandbox: not coverable)",
+                ConfigScope::Legacy => " (of older versions)",
             };
             let sure = format!("{:?}", place.sure).to_lowercase();
             let _ = writeln!(

@@ -13,7 +13,7 @@ mod value;
 
 use std::fmt::Write as _;
 
-use crate::session::{Action, Arguments, Outcome, Session};
+use crate::session::{Action, CallOutcome, RetainedArguments, Session};
 use literal::{in_comment, literal};
 use step::{Step, Steps, braced};
 use value::Variables;
@@ -66,12 +66,14 @@ fn lines(steps: &mut Steps, actions: &[Action]) -> Vec<String> {
     for (index, action) in actions.iter().enumerate() {
         let step = steps.step(index + 1, action);
         own.push(match (step, action.outcome) {
-            (Step::Code(lines), Outcome::Failed) => failed(&lines),
-            (Step::Watch { begin, end }, Outcome::Failed) => failed(&[begin, end]),
-            (Step::Comment(comment), Outcome::Failed) => failed(&[comment]),
-            (Step::Comment(comment), Outcome::Done | Outcome::Unknown) => vec![format!("// {comment}")],
-            (Step::Code(lines), Outcome::Done | Outcome::Unknown) => lines,
-            (Step::Watch { begin, end }, Outcome::Done | Outcome::Unknown) => {
+            (Step::Code(lines), CallOutcome::Failed) => failed(&lines),
+            (Step::Watch { begin, end }, CallOutcome::Failed) => failed(&[begin, end]),
+            (Step::Comment(comment), CallOutcome::Failed) => failed(&[comment]),
+            (Step::Comment(comment), CallOutcome::Done | CallOutcome::Unknown) => {
+                vec![format!("// {comment}")]
+            }
+            (Step::Code(lines), CallOutcome::Done | CallOutcome::Unknown) => lines,
+            (Step::Watch { begin, end }, CallOutcome::Done | CallOutcome::Unknown) => {
                 let (first, last) = beside(actions, index);
                 before[first].push(begin);
                 after[last].push(end);
@@ -111,7 +113,8 @@ fn head(out: &mut String, session: &Session, source: &Source<'_>, variables: &Va
         in_comment(&session.client),
         in_comment(source.started),
     );
-    let lacking = |args: &Arguments| matches!(args, Arguments::Cut(_) | Arguments::Names(_));
+    let lacking =
+        |args: &RetainedArguments| matches!(args, RetainedArguments::Cut(_) | RetainedArguments::Names(_));
     if session.actions.iter().any(|action| lacking(&action.args)) {
         out.push_str("// Of some actions not everything is on record: they are comments.\n");
     }

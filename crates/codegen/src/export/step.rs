@@ -5,8 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::in_comment;
 use super::literal::literal;
-use super::value::{Values, Variables};
-use crate::session::{Action, Arguments, Outcome};
+use super::value::{ActionValues, Variables};
+use crate::session::{Action, CallOutcome, RetainedArguments};
 use crate::tools::ANSWERED_WITH_A_STATUS;
 
 /// What an action is in a test. No line of code has a line end in it: texts are literals.
@@ -46,7 +46,7 @@ pub(super) struct Steps {
 impl Steps {
     pub(super) fn new(actions: &[Action]) -> Steps {
         let asserts = actions.iter().filter(|action| {
-            action.tool == "playwright_assert_response" && action.outcome != Outcome::Failed
+            action.tool == "playwright_assert_response" && action.outcome != CallOutcome::Failed
         });
         Steps { asserted: asserts.filter_map(response_id).collect(), ..Steps::default() }
     }
@@ -54,17 +54,17 @@ impl Steps {
     pub(super) fn step(&mut self, number: usize, action: &Action) -> Step {
         let tool = action.tool.as_str();
         let (text, masked) = match &action.args {
-            Arguments::Whole(text) => (text.as_str(), false),
-            Arguments::Masked(text) => (text.as_str(), true),
-            Arguments::Absent => ("{}", false),
-            Arguments::Cut(start) => {
+            RetainedArguments::Whole(text) => (text.as_str(), false),
+            RetainedArguments::Masked(text) => (text.as_str(), true),
+            RetainedArguments::Absent => ("{}", false),
+            RetainedArguments::Cut(start) => {
                 return Step::Comment(format!(
                     "{}, recorded in part: {}",
                     in_comment(tool),
                     in_comment(start)
                 ));
             }
-            Arguments::Names(names) => {
+            RetainedArguments::Names(names) => {
                 let of = if names.is_empty() { String::new() } else { format!(" of {}", in_comment(names)) };
                 return Step::Comment(format!("{}: the values{of} are not on record", in_comment(tool)));
             }
@@ -75,19 +75,19 @@ impl Steps {
 
     fn code(&mut self, number: usize, action: &Action, args: Raw<'_>, masked: bool) -> Option<Step> {
         let tool = action.tool.as_str();
-        let failed = action.outcome == Outcome::Failed;
+        let failed = action.outcome == CallOutcome::Failed;
         let selector = args.get("selector").and_then(Raw::as_str).map(|selector| selector.into_owned());
         let hint = selector.unwrap_or_else(|| tool.trim_start_matches("playwright_").to_owned());
         // What only a comment would read need not be set.
         let mut unread = Variables::default();
         let variables = if failed { &mut unread } else { &mut self.variables };
-        let values = Values { variables, masked, step: number, tool, hint };
+        let values = ActionValues { variables, masked, step: number, tool, hint };
         let mut call = Call { args, values, number, status: action.status };
         match tool {
             // Servers take it while they open the browser, and refuse it afterwards.
             "playwright_custom_user_agent" => {
                 self.opened = true;
-                if action.outcome == Outcome::Done {
+                if action.outcome == CallOutcome::Done {
                     self.user_agent = Some(call.text("userAgent")?);
                 }
                 None
@@ -138,7 +138,7 @@ fn response_id(action: &Action) -> Option<String> {
 /// or is not of its kind: such a call cannot have come to anything.
 pub(super) struct Call<'a, 'v> {
     pub(super) args: Raw<'a>,
-    pub(super) values: Values<'v>,
+    pub(super) values: ActionValues<'v>,
     pub(super) number: usize,
     /// What the answer says of a request.
     pub(super) status: Option<u16>,

@@ -6,13 +6,13 @@ use crate::tools::Fate;
 
 const SOURCE: Source<'static> = Source { server: "playwright", started: "2026-11-16 14:03" };
 
-fn action(tool: &str, args: Arguments) -> Action {
+fn action(tool: &str, args: RetainedArguments) -> Action {
     Action {
         call: 1,
         at_ms: 0,
         tool: tool.to_owned(),
         args,
-        outcome: Outcome::Done,
+        outcome: CallOutcome::Done,
         ended_ms: None,
         status: None,
     }
@@ -32,7 +32,7 @@ fn session(actions: Vec<Action>) -> Session {
 }
 
 fn whole(tool: &str, args: &serde_json::Value) -> Action {
-    action(tool, Arguments::Whole(args.to_string()))
+    action(tool, RetainedArguments::Whole(args.to_string()))
 }
 
 /// The lines between the head of the test and its end.
@@ -321,7 +321,7 @@ const NEW_PAGE: &[&str] = &[
 #[test]
 fn each_tool_becomes_the_calls_that_it_stands_for() {
     for (tool, args, code) in SAMPLES {
-        assert_eq!(steps(vec![action(tool, Arguments::Whole((*args).to_owned()))]), *code, "{tool}");
+        assert_eq!(steps(vec![action(tool, RetainedArguments::Whole((*args).to_owned()))]), *code, "{tool}");
     }
 }
 
@@ -337,7 +337,7 @@ fn tools_are_code_and_comments_as_the_table_says() {
             Fate::Comment(_) | Fate::Unrecorded(_) => {
                 assert!(!sample, "{tool}");
                 let args = r#"{"url":"u","selector":"s","outputPath":"p"}"#;
-                let written = steps(vec![action(tool, Arguments::Whole(args.to_owned()))]);
+                let written = steps(vec![action(tool, RetainedArguments::Whole(args.to_owned()))]);
                 assert_eq!(written, [format!("// {tool} {args}")]);
             }
         }
@@ -355,7 +355,7 @@ fn what_cannot_have_come_to_anything_is_a_comment() {
         ("no_such_tool", "{}"),
     ] {
         assert_eq!(
-            steps(vec![action(tool, Arguments::Whole(args.to_owned()))]),
+            steps(vec![action(tool, RetainedArguments::Whole(args.to_owned()))]),
             [format!("// {tool} {args}")]
         );
     }
@@ -364,8 +364,10 @@ fn what_cannot_have_come_to_anything_is_a_comment() {
 #[test]
 fn a_failed_action_is_not_replayed_whatever_it_was() {
     for (tool, args, _) in SAMPLES {
-        let failed =
-            Action { outcome: Outcome::Failed, ..action(tool, Arguments::Whole((*args).to_owned())) };
+        let failed = Action {
+            outcome: CallOutcome::Failed,
+            ..action(tool, RetainedArguments::Whole((*args).to_owned()))
+        };
         let text = playwright_test(&session(vec![failed]), &SOURCE);
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//") && !line.is_empty());
         assert_eq!(code.count(), 3, "import, begin and end of the test: {text}");
@@ -380,8 +382,8 @@ fn a_user_agent_that_was_refused_is_not_in_force() {
         let agent = Action { outcome, ..agent.clone() };
         playwright_test(&session(vec![agent, navigate.clone()]), &SOURCE)
     };
-    assert!(written(Outcome::Done).contains("test.use({ userAgent: \"Bot/1\" });\n"));
-    for outcome in [Outcome::Failed, Outcome::Unknown] {
+    assert!(written(CallOutcome::Done).contains("test.use({ userAgent: \"Bot/1\" });\n"));
+    for outcome in [CallOutcome::Failed, CallOutcome::Unknown] {
         assert!(!written(outcome).contains("test.use("), "{outcome:?}");
     }
 }
@@ -453,7 +455,7 @@ fn responses_are_waited_for_under_names_of_our_own() {
 #[test]
 fn an_assertion_after_a_failed_expectation_uses_no_name_that_nothing_declares() {
     let expect = whole("playwright_expect_response", &serde_json::json!({"id": "r", "url": "**/api"}));
-    let failed = Action { outcome: Outcome::Failed, ..expect.clone() };
+    let failed = Action { outcome: CallOutcome::Failed, ..expect.clone() };
     let assert = whole("playwright_assert_response", &serde_json::json!({"id": "r"}));
     let lines = steps(vec![failed.clone(), assert.clone()]);
     assert_eq!(lines[1], r#"// playwright_assert_response {"id":"r"}"#);
@@ -475,7 +477,7 @@ fn a_value_that_closes_the_servers_own_quotes_stays_a_value() {
 
 #[test]
 fn masked_values_become_variables_that_the_head_lists() {
-    let masked = |text: &str| Arguments::Masked(text.to_owned());
+    let masked = |text: &str| RetainedArguments::Masked(text.to_owned());
     let actions = vec![
         action(
             "playwright_fill",
@@ -516,11 +518,11 @@ fn what_is_not_wholly_on_record_is_a_comment() {
     let actions = vec![
         action(
             "playwright_fill",
-            Arguments::Cut("{\"selector\":\"#a\",\"value\":\"abc\n\u{2028}alert(1)".to_owned()),
+            RetainedArguments::Cut("{\"selector\":\"#a\",\"value\":\"abc\n\u{2028}alert(1)".to_owned()),
         ),
-        action("playwright_fill", Arguments::Names(r#"["selector","value"]"#.to_owned())),
-        action("playwright_fill", Arguments::Names(String::new())),
-        action("other\nalert(1)", Arguments::Whole("{\n}".to_owned())),
+        action("playwright_fill", RetainedArguments::Names(r#"["selector","value"]"#.to_owned())),
+        action("playwright_fill", RetainedArguments::Names(String::new())),
+        action("other\nalert(1)", RetainedArguments::Whole("{\n}".to_owned())),
     ];
     assert_eq!(
         steps(actions),
@@ -536,7 +538,7 @@ fn what_is_not_wholly_on_record_is_a_comment() {
 #[test]
 fn a_step_that_failed_is_kept_and_not_run() {
     let failed = Action {
-        outcome: Outcome::Failed,
+        outcome: CallOutcome::Failed,
         ..whole("playwright_click", &serde_json::json!({"selector": "#x"}))
     };
     assert_eq!(steps(vec![failed]), [r##"// Failed when it was recorded: await page.click("#x");"##]);
@@ -544,7 +546,7 @@ fn a_step_that_failed_is_kept_and_not_run() {
 
 #[test]
 fn half_of_a_surrogate_pair_is_kept_as_it_is_spelled() {
-    let args = Arguments::Whole(r##"{"selector":"#a","value":"\ud800\u2028ł"}"##.to_owned());
+    let args = RetainedArguments::Whole(r##"{"selector":"#a","value":"\ud800\u2028ł"}"##.to_owned());
     assert_eq!(
         steps(vec![action("playwright_fill", args)]),
         [r##"await page.fill("#a", "\ud800\u2028ł");"##]

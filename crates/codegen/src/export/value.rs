@@ -57,7 +57,7 @@ fn name_of(hint: &str) -> String {
 }
 
 /// Of one action.
-pub(super) struct Values<'v> {
+pub(super) struct ActionValues<'v> {
     pub(super) variables: &'v mut Variables,
     /// Marks in these arguments stand for secrets; in others they are text.
     pub(super) masked: bool,
@@ -67,7 +67,7 @@ pub(super) struct Values<'v> {
     pub(super) hint: String,
 }
 
-impl Values<'_> {
+impl ActionValues<'_> {
     /// `None` for what cannot be written as code.
     pub(super) fn expression(&mut self, value: Raw<'_>) -> Option<String> {
         self.nested(value, 0)

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::prepare::testing::home;
 
-fn tool(name: &str) -> What {
-    What::Tool(name.to_owned())
+fn tool(name: &str) -> AllowanceScope {
+    AllowanceScope::Tool(name.to_owned())
 }
 
-fn one_call() -> What {
+fn one_call() -> AllowanceScope {
     let call = "k3v9qa-1z".parse().unwrap();
-    What::Call { tool: "send".to_owned(), digest: [0xab; 32], call }
+    AllowanceScope::Call { tool: "send".to_owned(), digest: [0xab; 32], call }
 }
 
 const QUARTER: Duration = Duration::from_secs(15 * 60);
@@ -22,14 +22,14 @@ const QUARTER: Duration = Duration::from_secs(15 * 60);
 fn an_allowance_holds_for_its_time_and_its_server() {
     let (_folder, home) = home();
     let clock = ManualClock::new();
-    for what in [tool("a"), one_call(), What::Observe] {
+    for what in [tool("a"), one_call(), AllowanceScope::Observe] {
         grant(&home, &clock.now(), "s", what, QUARTER).unwrap();
     }
     let open = |server: &str| {
         let now = clock.now();
         read(&home).open(server, &now).map(|one| one.what.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(open("s"), [tool("a"), one_call(), What::Observe]);
+    assert_eq!(open("s"), [tool("a"), one_call(), AllowanceScope::Observe]);
     assert_eq!(open("t"), []);
     clock.advance(QUARTER - Duration::from_millis(1));
     assert_eq!(open("s").len(), 3);
@@ -64,7 +64,7 @@ fn blocking_a_tool_ends_whatever_allows_it() {
         ("s", one_call()),
         ("s", tool("other")),
         ("t", tool("send")),
-        ("s", What::Observe),
+        ("s", AllowanceScope::Observe),
     ] {
         all.push(grant(&home, &now, server, what, QUARTER).unwrap());
     }
@@ -96,7 +96,7 @@ fn an_allowance_of_a_pattern_ends_with_a_block_of_anything_that_it_lets_in() {
         assert_eq!(ended.contains(&granted), ends, "{allowed} under a block of {blocked}");
     }
     assert!(tool("write_*").admits("write_file") && !tool("write_*").admits("read"));
-    assert!(!What::Observe.admits("x") && !one_call().admits("x"));
+    assert!(!AllowanceScope::Observe.admits("x") && !one_call().admits("x"));
 }
 
 #[test]
@@ -177,7 +177,7 @@ proptest! {
             id: String::new(),
             server: String::new(),
             client: None,
-            what: What::Observe,
+            what: AllowanceScope::Observe,
             granted: Granted {
                 wall_ms: start.wall_ms,
                 uptime_ms: start.uptime_ms,
@@ -213,7 +213,7 @@ fn ending_for_one_client_leaves_what_others_have() {
     let now = ManualClock::new().now();
     let of = |client, what| grant_to(&home, &now, ("s", client), what, QUARTER).unwrap();
     let (cursor, zed) = (of(Some("cursor"), tool("a")), of(Some("zed"), tool("a")));
-    let (everyone, watched) = (of(None, tool("a")), of(Some("zed"), What::Observe));
+    let (everyone, watched) = (of(None, tool("a")), of(Some("zed"), AllowanceScope::Observe));
     let which = Revoke::Tool { server: "s", tool: "a", client: Some("cursor") };
     assert_eq!(
         revoke(&home, &now, which).unwrap(),

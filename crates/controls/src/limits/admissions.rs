@@ -7,7 +7,7 @@ use callgate_home::clock::Moment;
 use rusqlite::OptionalExtension;
 
 use super::db::Db;
-use super::take::{Seen, Want};
+use super::take::{CounterBefore, Want};
 use super::{Full, KEPT_MS};
 
 /// Every so many admissions of a counter, its oldest are removed.
@@ -24,7 +24,11 @@ impl Db {
             .optional()
     }
 
-    pub(super) fn admissions_full(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
+    pub(super) fn admissions_full(
+        &self,
+        seen: &CounterBefore,
+        want: &Want<'_>,
+    ) -> rusqlite::Result<Option<Full>> {
         let max = want.ceiling.cast_signed();
         let Some(counter) = seen.counter.filter(|_| seen.last >= max) else { return Ok(None) };
         let at: Option<i64> = self
@@ -40,7 +44,7 @@ impl Db {
     }
 
     /// How many there are in the window; more than `max` are not told apart.
-    pub(super) fn admissions_inside(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<u64> {
+    pub(super) fn admissions_inside(&self, seen: &CounterBefore, want: &Want<'_>) -> rusqlite::Result<u64> {
         let Some(counter) = seen.counter else { return Ok(0) };
         let (from, since) =
             (seen.last.saturating_sub_unsigned(want.ceiling), seen.now.saturating_sub(want.window()));
@@ -50,7 +54,12 @@ impl Db {
             .map(i64::unsigned_abs)
     }
 
-    pub(super) fn add_admission(&self, counter: i64, seen: &Seen, moment: &Moment) -> rusqlite::Result<()> {
+    pub(super) fn add_admission(
+        &self,
+        counter: i64,
+        seen: &CounterBefore,
+        moment: &Moment,
+    ) -> rusqlite::Result<()> {
         let n = seen.last + 1;
         self.connection.prepare_cached("INSERT INTO admissions VALUES (?1, ?2, ?3, ?4)")?.execute((
             counter,

@@ -5,12 +5,12 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::admissions::{PRUNE_AT_MOST, PRUNE_EVERY};
 use super::db::{Counter, Db};
-use super::sums::{Entry, Question, weigh};
-use super::take::{Seen, Want};
+use super::sums::{Addition, RoomQuery, weigh};
+use super::take::{CounterBefore, Want};
 use super::{Full, KEPT_MS};
 
 impl Db {
-    pub(super) fn last_amount(&self, counter: i64) -> rusqlite::Result<Option<(i64, Entry)>> {
+    pub(super) fn last_amount(&self, counter: i64) -> rusqlite::Result<Option<(i64, Addition)>> {
         self.connection
             .prepare_cached(
                 "SELECT at_ms, amount, total, n FROM amounts WHERE counter = ?1 ORDER BY n DESC LIMIT 1",
@@ -21,7 +21,7 @@ impl Db {
 
     pub(super) fn weigh_amounts(
         &self,
-        seen: &Seen,
+        seen: &CounterBefore,
         want: &Want<'_>,
     ) -> rusqlite::Result<(u64, Option<Full>)> {
         let first = match seen.counter {
@@ -31,7 +31,7 @@ impl Db {
                 .query_row([counter.id], |row| row.get(0))?,
             _ => 1,
         };
-        let question = Question {
+        let question = RoomQuery {
             now_ms: seen.now,
             window_ms: want.window(),
             amount: want.amount,
@@ -47,7 +47,7 @@ impl Db {
     pub(super) fn add_amount(
         &self,
         counter: i64,
-        seen: &Seen,
+        seen: &CounterBefore,
         amount: u64,
         moment: &Moment,
     ) -> rusqlite::Result<()> {
@@ -99,8 +99,8 @@ impl Db {
     }
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn entry(row: &Row<'_>) -> rusqlite::Result<Addition> {
     let amount = u128::from(row.get::<_, i64>(1)?.unsigned_abs());
     let total = u128::from_be_bytes(row.get(2)?);
-    Ok(Entry { at_ms: row.get(0)?, before: total.saturating_sub(amount), total })
+    Ok(Addition { at_ms: row.get(0)?, before: total.saturating_sub(amount), total })
 }

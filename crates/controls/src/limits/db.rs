@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS holds(
   session TEXT NOT NULL, seq INTEGER NOT NULL, counter INTEGER NOT NULL, frees_ms INTEGER,
   PRIMARY KEY (session, seq, counter)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS holds_counter ON holds(counter, frees_ms);
--- What a person has set back to nothing, in ledger time. A loss before that no longer counts.
+-- AllowanceScope a person has set back to nothing, in ledger time. A loss before that no longer counts.
 CREATE TABLE IF NOT EXISTS resets(
   server TEXT NOT NULL, counter TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (server, counter)) WITHOUT ROWID;
 -- Allowances of a single call, from their grant on.
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS waiting(
   call TEXT PRIMARY KEY, approval TEXT NOT NULL, session TEXT NOT NULL, until_ms INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS waiting_approval ON waiting(approval);
 CREATE INDEX IF NOT EXISTS approvals_tool ON approvals(server, client, tool, opened_ms);
--- What a decision lets through beside the call that it was about.
+-- AllowanceScope a decision lets through beside the call that it was about.
 CREATE TABLE IF NOT EXISTS grants(
   id TEXT PRIMARY KEY, server TEXT NOT NULL, client TEXT NOT NULL, session TEXT NOT NULL, tool TEXT NOT NULL,
   definition BLOB NOT NULL, scope TEXT NOT NULL, granted_ms INTEGER NOT NULL, granted_uptime_ms INTEGER NOT NULL, boot TEXT NOT NULL,

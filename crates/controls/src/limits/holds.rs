@@ -9,7 +9,7 @@ use callgate_home::{SessionId, StoreError, lease};
 use rusqlite::OptionalExtension;
 
 use super::db::Db;
-use super::take::{Seen, Want};
+use super::take::{CounterBefore, Want};
 use super::{CANCELLED_MS, Full};
 
 /// A call whose place is to be given back.
@@ -52,7 +52,7 @@ impl Db {
         Ok(())
     }
 
-    pub(super) fn holds_full(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
+    pub(super) fn holds_full(&self, seen: &CounterBefore, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
         let Some(mut full) = want.beyond(self.held(seen)?) else { return Ok(None) };
         // Only a limit that would refuse is worth the question who is still alive.
         if self.remove_dead(seen)? {
@@ -63,7 +63,12 @@ impl Db {
     }
 
     /// Until so many places of calls that were given up are free that this has room, if that will do.
-    fn places_free_in(&self, seen: &Seen, want: &Want<'_>, used: u64) -> rusqlite::Result<Option<Duration>> {
+    fn places_free_in(
+        &self,
+        seen: &CounterBefore,
+        want: &Want<'_>,
+        used: u64,
+    ) -> rusqlite::Result<Option<Duration>> {
         let Some(counter) = seen.counter else { return Ok(None) };
         let others = used.saturating_add(want.amount).saturating_sub(want.ceiling).saturating_sub(1);
         let frees_ms: Option<i64> = self
@@ -77,7 +82,7 @@ impl Db {
         Ok(frees_ms.map(|at| Duration::from_millis(at.saturating_sub(seen.now).max(0).unsigned_abs())))
     }
 
-    pub(super) fn held(&self, seen: &Seen) -> rusqlite::Result<u64> {
+    pub(super) fn held(&self, seen: &CounterBefore) -> rusqlite::Result<u64> {
         let Some(counter) = seen.counter else { return Ok(0) };
         self.connection
             .prepare_cached("DELETE FROM holds WHERE counter = ?1 AND frees_ms <= ?2")?
@@ -88,7 +93,7 @@ impl Db {
             .map(i64::unsigned_abs)
     }
 
-    fn remove_dead(&self, seen: &Seen) -> rusqlite::Result<bool> {
+    fn remove_dead(&self, seen: &CounterBefore) -> rusqlite::Result<bool> {
         let Some(counter) = seen.counter else { return Ok(false) };
         let sessions: BTreeSet<String> = self
             .connection

@@ -36,7 +36,7 @@ fn plain(name: &str) -> Cow<'_, str> {
 
 /// What a key of a shared counter says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct CounterName {
     pub(crate) kind: CounterKind,
     pub(crate) scope: Scope,
     pub(crate) client: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Named {
 }
 
 /// Reads a key back; `None` for text that is no key of a shared counter.
-pub(crate) fn read(key: &str) -> Option<Named> {
+pub(crate) fn read(key: &str) -> Option<CounterName> {
     let (word, rest) = key.split_once('\0')?;
     let (kind, word, rest) = match word {
         "concurrent" | "total" | "sum" => {
@@ -67,7 +67,7 @@ pub(crate) fn read(key: &str) -> Option<Named> {
         "all" => (Scope::All, None, None),
         _ => return None,
     };
-    Some(Named { kind, scope, client, server, counter: rest.to_owned() })
+    Some(CounterName { kind, scope, client, server, counter: rest.to_owned() })
 }
 
 fn first_name(text: &str) -> Option<(String, &str)> {

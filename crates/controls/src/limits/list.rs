@@ -7,7 +7,7 @@ use callgate_home::{Home, StoreError};
 use callgate_policy::Scope;
 
 use super::db::{Counter, Db};
-use super::key::{self, Named};
+use super::key::{self, CounterName};
 use super::take::Want;
 use crate::CounterKind;
 
@@ -78,7 +78,7 @@ impl Db {
             .query_row((server, counter, since), |row| row.get(0))
     }
 
-    fn of_server(&self, server: &str) -> rusqlite::Result<Vec<(Counter, Named, String)>> {
+    fn of_server(&self, server: &str) -> rusqlite::Result<Vec<(Counter, CounterName, String)>> {
         let mut statement = self.connection.prepare("SELECT id, reach_max, reach_ms, key FROM counters")?;
         let rows = statement.query_map((), |row| Ok((Counter::of(row)?, row.get::<_, String>(3)?)))?;
         let mut found = Vec::new();
@@ -96,7 +96,7 @@ impl Db {
     fn row(
         &mut self,
         counter: Counter,
-        named: Named,
+        named: CounterName,
         key: String,
         server: &str,
         now: i64,

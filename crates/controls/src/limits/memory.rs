@@ -8,7 +8,7 @@ use std::time::Duration;
 use callgate_policy::{Kind, Limit, Taking};
 use rustc_hash::FxHashMap;
 
-use super::sums::{Entry, MOST, Question, weigh};
+use super::sums::{Addition, MOST, RoomQuery, weigh};
 use super::{CANCELLED_MS, Full, KEPT_MS, millis};
 
 /// So many admissions are kept even if no limit so far asked for more: another limit of the same counter may.
@@ -68,7 +68,7 @@ impl Counters {
             }
             Kind::Sum { window, .. } => {
                 let window_ms = millis(*window).cast_signed();
-                let question = Question { now_ms, window_ms, amount: amount.min(MOST), ceiling };
+                let question = RoomQuery { now_ms, window_ms, amount: amount.min(MOST), ceiling };
                 match self.sums.get(key) {
                     Some(sums) => sums.weigh(question).1,
                     None => beyond(0),
@@ -94,7 +94,7 @@ impl Counters {
             }
             Kind::Sum { window, .. } => self.sums.get(key).map_or(0, |sums| {
                 let window_ms = millis(*window).cast_signed();
-                sums.weigh(Question { now_ms, window_ms, amount: 0, ceiling: u64::MAX }).0
+                sums.weigh(RoomQuery { now_ms, window_ms, amount: 0, ceiling: u64::MAX }).0
             }),
             Kind::Total => self.totals.get(key).map_or(0, |total| total.used),
             Kind::Concurrent => self.places.get(key).map_or(0, |places| places.used(now_ms)),
@@ -211,21 +211,21 @@ impl Calls {
 /// Amounts over time.
 #[derive(Debug, Default)]
 struct Sums {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Addition>,
     last_call: Option<(u64, u64)>,
     reach: Reach,
 }
 
 impl Sums {
-    fn weigh(&self, question: Question) -> (u64, Option<Full>) {
+    fn weigh(&self, question: RoomQuery) -> (u64, Option<Full>) {
         let now_ms = self.entries.back().map_or(question.now_ms, |last| question.now_ms.max(last.at_ms));
-        let nothing = Entry { at_ms: i64::MIN, before: 0, total: 0 };
+        let nothing = Addition { at_ms: i64::MIN, before: 0, total: 0 };
         let entry = |n: i64| {
             let index = usize::try_from(n).unwrap_or(usize::MAX);
             Ok::<_, Infallible>(self.entries.get(index).copied().unwrap_or(nothing))
         };
         let last = self.entries.len() as i64 - 1;
-        let Ok(weight) = weigh(0..=last, Question { now_ms, ..question }, entry);
+        let Ok(weight) = weigh(0..=last, RoomQuery { now_ms, ..question }, entry);
         weight
     }
 
@@ -243,7 +243,7 @@ impl Sums {
         let before = self.entries.back().map_or(0, |last| last.total);
         match self.entries.back_mut().filter(|last| last.at_ms >= now) {
             Some(last) => last.total += more,
-            None => self.entries.push_back(Entry { at_ms: now, before, total: before + more }),
+            None => self.entries.push_back(Addition { at_ms: now, before, total: before + more }),
         }
         let edge = now.saturating_sub(self.reach.ms);
         while self.entries.front().is_some_and(|first| first.at_ms <= edge) {
@@ -256,7 +256,8 @@ impl Sums {
 
     fn merge(&mut self) {
         let pairs = self.entries.make_contiguous().chunks(2);
-        self.entries = pairs.map(|pair| Entry { before: pair[0].before, ..pair[pair.len() - 1] }).collect();
+        self.entries =
+            pairs.map(|pair| Addition { before: pair[0].before, ..pair[pair.len() - 1] }).collect();
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const MOST: u64 = u32::MAX as u64 * callgate_policy::UNIT + 1;
 
 /// One admission, or several of the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct Addition {
     pub(crate) at_ms: i64,
     /// The total before it and with it.
     pub(crate) before: u128,
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
 
 /// May this much come in now?
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Question {
+pub(crate) struct RoomQuery {
     pub(crate) now_ms: i64,
     pub(crate) window_ms: i64,
     pub(crate) amount: u64,
@@ -31,10 +31,10 @@ pub(crate) struct Question {
 /// kept, in order of time.
 pub(crate) fn weigh<E>(
     numbers: RangeInclusive<i64>,
-    question: Question,
-    mut entry: impl FnMut(i64) -> Result<Entry, E>,
+    question: RoomQuery,
+    mut entry: impl FnMut(i64) -> Result<Addition, E>,
 ) -> Result<(u64, Option<Full>), E> {
-    let Question { now_ms, window_ms, amount, ceiling } = question;
+    let RoomQuery { now_ms, window_ms, amount, ceiling } = question;
     let (first, last) = numbers.into_inner();
     let mut used = 0;
     let mut total = 0;

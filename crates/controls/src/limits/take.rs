@@ -50,7 +50,7 @@ pub(crate) enum Took {
 
 /// A counter as it is before the take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct CounterBefore {
     pub(super) counter: Option<Counter>,
     /// Number of the last admission.
     pub(super) last: i64,
@@ -113,7 +113,7 @@ impl Db {
         self.free_inside(admission.session, admission.freed, now)?;
         let wants = admission.wants;
         let mut over = None;
-        let mut found: Vec<Seen> = Vec::with_capacity(wants.len());
+        let mut found: Vec<CounterBefore> = Vec::with_capacity(wants.len());
         for (index, want) in wants.iter().enumerate() {
             let seen = self.seen(want, now)?;
             if let Some(full) = self.full(&seen, want)? {
@@ -138,9 +138,9 @@ impl Db {
         Ok(Took::All { at: moment, over })
     }
 
-    pub(super) fn seen(&mut self, want: &Want<'_>, now: i64) -> rusqlite::Result<Seen> {
+    pub(super) fn seen(&mut self, want: &Want<'_>, now: i64) -> rusqlite::Result<CounterBefore> {
         let counter = self.counter(&want.key)?;
-        let mut seen = Seen { counter, last: 0, now, total: 0 };
+        let mut seen = CounterBefore { counter, last: 0, now, total: 0 };
         let Some(counter) = counter else { return Ok(seen) };
         match want.kind {
             CounterKind::Calls => {
@@ -158,7 +158,7 @@ impl Db {
         Ok(seen)
     }
 
-    pub(super) fn full(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
+    pub(super) fn full(&self, seen: &CounterBefore, want: &Want<'_>) -> rusqlite::Result<Option<Full>> {
         if let Some(full) = self.lost(seen.now, want)? {
             return Ok(Some(full));
         }
@@ -187,7 +187,7 @@ impl Db {
 
     fn count(
         &mut self,
-        seen: &Seen,
+        seen: &CounterBefore,
         wants: &[Want<'_>],
         want: &Want<'_>,
         admission: &Admission<'_>,
@@ -272,7 +272,7 @@ impl Db {
     }
 
     /// How much is used, in the unit of the limit's amounts.
-    pub(super) fn used(&self, seen: &Seen, want: &Want<'_>) -> rusqlite::Result<u64> {
+    pub(super) fn used(&self, seen: &CounterBefore, want: &Want<'_>) -> rusqlite::Result<u64> {
         match want.kind {
             CounterKind::Calls => self.admissions_inside(seen, want),
             CounterKind::Sum => Ok(self.weigh_amounts(seen, want)?.0),

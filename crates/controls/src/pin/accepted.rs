@@ -29,7 +29,7 @@ impl Accepted {
     }
 
     /// Accepted definitions by their names; none of a kind that the server has not said anything of.
-    pub fn of(&self, kind: PinKind) -> Option<&HashMap<String, Vec<Digest>>> {
+    pub fn by_kind(&self, kind: PinKind) -> Option<&HashMap<String, Vec<Digest>>> {
         self.kinds.get(&kind)
     }
 

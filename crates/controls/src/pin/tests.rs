@@ -205,7 +205,7 @@ fn a_file_of_before_knows_its_tools_and_nothing_else() {
     let text = format!(r#"{{"server":"s","tools":{{"get":{{"accepted":["{get}"],"definition":""}}}}}}"#);
     atomic::replace(&home.pins("s"), text.as_bytes()).unwrap();
     assert!(is_changed(&home, "get", POISONED));
-    assert!(accepted(&home, "s").of(PinKind::Prompt).is_none());
+    assert!(accepted(&home, "s").by_kind(PinKind::Prompt).is_none());
 }
 
 #[test]

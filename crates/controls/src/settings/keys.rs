@@ -14,7 +14,7 @@ pub const MOST_DAYS: u32 = 36_500;
 
 /// One setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct SettingKey {
     /// `history.days`
     pub name: &'static str,
     pub kind: ValueKind,
@@ -35,56 +35,56 @@ pub enum ValueKind {
     Switch,
 }
 
-pub const KEYS: &[Key] = &[
-    Key {
+pub const KEYS: &[SettingKey] = &[
+    SettingKey {
         name: "history.days",
         kind: ValueKind::Count(MOST_DAYS),
         default: "90",
         meaning: "how many days of calls are kept",
     },
-    Key {
+    SettingKey {
         name: "history.megabytes",
         kind: ValueKind::Count(u32::MAX),
         default: "1024",
         meaning: "how large the record may become; the oldest calls go first",
     },
-    Key {
+    SettingKey {
         name: "record.keep",
         kind: ValueKind::Word(&["full", "keys", "none"]),
         default: "\"full\"",
         meaning: "what is kept of arguments and results at most: all of it, the names of arguments, or none",
     },
-    Key {
+    SettingKey {
         name: "record.mask",
         kind: ValueKind::Names,
         default: "[]",
         meaning: "names of arguments that are masked besides the known ones",
     },
-    Key {
+    SettingKey {
         name: "app.theme",
         kind: ValueKind::Word(&["system", "light", "dark"]),
         default: "\"system\"",
         meaning: "how the window looks",
     },
-    Key {
+    SettingKey {
         name: "app.notifications.blocked",
         kind: ValueKind::Switch,
         default: "true",
         meaning: "a notification when a call is blocked",
     },
-    Key {
+    SettingKey {
         name: "app.notifications.alarms",
         kind: ValueKind::Switch,
         default: "true",
         meaning: "a notification when calls are unusually many",
     },
-    Key {
+    SettingKey {
         name: "app.askedLogin",
         kind: ValueKind::Switch,
         default: "false",
         meaning: "whether you have answered the question about starting at login",
     },
-    Key {
+    SettingKey {
         name: "clients.repair",
         kind: ValueKind::Switch,
         default: "false",
@@ -93,7 +93,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// A key by its name; what is near it, if there is none.
-pub fn find(name: &str) -> Result<&'static Key, String> {
+pub fn find(name: &str) -> Result<&'static SettingKey, String> {
     KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
         let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
         match nearest(name, &known) {
@@ -103,7 +103,7 @@ pub fn find(name: &str) -> Result<&'static Key, String> {
     })
 }
 
-impl Key {
+impl SettingKey {
     /// The names on the way to it.
     pub fn path(&self) -> Vec<&'static str> {
         self.name.split('.').collect()
@@ -222,7 +222,8 @@ pub(super) fn unknown(file: &Json) -> Vec<String> {
 
 fn look(object: &Json, above: &str, found: &mut Vec<String>) {
     let Json::Object(members) = object else { return };
-    let below = |key: &&Key| key.name.strip_prefix(above).map(|rest| rest.split('.').next().unwrap_or(rest));
+    let below =
+        |key: &&SettingKey| key.name.strip_prefix(above).map(|rest| rest.split('.').next().unwrap_or(rest));
     let mut known: Vec<&str> = KEYS.iter().filter_map(|key| below(&key)).collect();
     known.dedup();
     for (name, value) in members {

@@ -1,6 +1,6 @@
 //! The command that takes an act back exactly, whenever somebody types it.
 
-use callgate_controls::pause::{Scope, Switch};
+use callgate_controls::pause::{PauseScope, Switch};
 use callgate_policy::edit::{self, Edit, apply_for, difference, truthful};
 use callgate_text::quoted;
 
@@ -49,12 +49,12 @@ fn candidates(before: &str, target: &Target) -> Vec<(Edit, &'static str, Option<
     found
 }
 
-pub(super) fn of_pause(scope: Scope<'_>) -> String {
+pub(super) fn of_pause(scope: PauseScope<'_>) -> String {
     pausing("resume", scope)
 }
 
 /// Every pause that was ended, with its reason.
-pub(super) fn of_resumption(desk: &Desk, scope: Scope<'_>, seen: &Switch) -> String {
+pub(super) fn of_resumption(desk: &Desk, scope: PauseScope<'_>, seen: &Switch) -> String {
     let Switch::Readable(pauses) = seen else { return pausing("pause", scope) };
     let again = pauses.ended_by(scope).into_iter().map(|(scope, pause)| {
         let reason = pause.reason.as_deref().map(|reason| format!(" --reason {}", quoted(reason)));
@@ -64,7 +64,7 @@ pub(super) fn of_resumption(desk: &Desk, scope: Scope<'_>, seen: &Switch) -> Str
     again.collect::<Vec<_>>().join("; ")
 }
 
-fn pausing(verb: &str, scope: Scope<'_>) -> String {
+fn pausing(verb: &str, scope: PauseScope<'_>) -> String {
     let server = scope.server.map(|server| format!(" {}", quoted(server))).unwrap_or_default();
     format!("callgate {verb}{server}{}", for_client(scope.client))
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_controls::allowance::{self, What};
-use callgate_controls::pause::{Pauses, Scope, Switch};
+use callgate_controls::allowance::{self, AllowanceScope};
+use callgate_controls::pause::{PauseScope, Pauses, Switch};
 use callgate_controls::pin::{PinKind, Shown};
 use callgate_controls::{catalogue, pause as switch};
 use callgate_history::Forget;
@@ -44,7 +44,7 @@ pub(crate) enum Plan {
         server: String,
         /// None: every client.
         client: Option<String>,
-        what: What,
+        what: AllowanceScope,
         lasts: Duration,
         /// For the record.
         words: String,
@@ -101,8 +101,8 @@ impl Plan {
             Plan::Change { target, .. } => target.clone(),
             Plan::Grant { server, client, what, .. } => {
                 let tool = match what {
-                    What::Tool(tool) | What::Call { tool, .. } => Some(tool.clone()),
-                    What::Observe => None,
+                    AllowanceScope::Tool(tool) | AllowanceScope::Call { tool, .. } => Some(tool.clone()),
+                    AllowanceScope::Observe => None,
                 };
                 Some(Target { server: server.clone(), tool, client: client.clone() })
             }
@@ -146,7 +146,7 @@ impl Desk {
             Loosening::Uncap { target } => self.uncap(target),
             Loosening::Cap { target, max, window } => self.raise_cap(target, *max, window),
             Loosening::Resume { server, client } => {
-                self.ask_to_resume(Scope { server: server.as_deref(), client: client.as_deref() })
+                self.ask_to_resume(PauseScope { server: server.as_deref(), client: client.as_deref() })
             }
             Loosening::Revert { server, change } => self.revert(server, *change),
             Loosening::RestoreDefault => self.ask_to_restore_default(),
@@ -250,7 +250,7 @@ impl Desk {
             Plan::CorrectClass(correction) => self.keep_class(correction, true),
             Plan::Forget { what, place } => self.forget(what, place),
             Plan::Resume { server, client, seen } => {
-                let scope = Scope { server: server.as_deref(), client: client.as_deref() };
+                let scope = PauseScope { server: server.as_deref(), client: client.as_deref() };
                 pausing::resume_seen(&self.edit_context(), scope, seen)?;
                 let mut words =
                     format!("Resumed: calls of {} are judged by their rules again", pausing::describe(scope));
@@ -339,7 +339,7 @@ impl Desk {
         let plan = Plan::Grant {
             server: server.to_owned(),
             client: client.map(str::to_owned),
-            what: What::Tool(tool.to_owned()),
+            what: AllowanceScope::Tool(tool.to_owned()),
             lasts,
             words: recorded,
             done: format!("Allowed {what}, for {whom}, for {time}"),
@@ -369,7 +369,7 @@ impl Desk {
         let plan = Plan::Grant {
             server: server.to_owned(),
             client: client.map(str::to_owned),
-            what: What::Observe,
+            what: AllowanceScope::Observe,
             lasts,
             words: format!(
                 "let through whatever the policy of server {shown} refuses, for {whom}, for {time}"
@@ -450,12 +450,12 @@ impl Desk {
             return Some("; but all calls stay paused: callgate resume".to_owned());
         };
         let scopes = [
-            Scope::default(),
-            Scope { server, client: None },
-            Scope { server: None, client },
-            Scope { server, client },
+            PauseScope::default(),
+            PauseScope { server, client: None },
+            PauseScope { server: None, client },
+            PauseScope { server, client },
         ];
-        let told = |paused: Scope<'_>| {
+        let told = |paused: PauseScope<'_>| {
             let command = inverse::of_pause(paused);
             format!("; but calls of {} stay paused: {command}", pausing::describe(paused))
         };
@@ -511,7 +511,7 @@ impl Desk {
         Ok(edit::present_cap(present.text(), target.client.as_deref(), target.tool.as_deref()))
     }
 
-    fn ask_to_resume(&self, scope: Scope<'_>) -> Result<Answer, DeskError> {
+    fn ask_to_resume(&self, scope: PauseScope<'_>) -> Result<Answer, DeskError> {
         let seen = switch::read(&self.home);
         let shown = pausing::describe(scope);
         if !pausing::is_paused(&seen, scope) {
@@ -520,7 +520,7 @@ impl Desk {
             return Ok(Answer::Done(Done::said(words, scope.server)));
         }
         let also = match &seen {
-            Switch::Readable(pauses) if scope != Scope::default() && pauses.all.is_some() => {
+            Switch::Readable(pauses) if scope != PauseScope::default() && pauses.all.is_some() => {
                 " All servers are paused besides; that stays.".to_owned()
             }
             Switch::Readable(pauses) => stays_with(pauses, scope.server, scope.client)
@@ -571,7 +571,7 @@ fn stays_with<'a>(
     pauses: &'a Pauses,
     server: Option<&'a str>,
     client: Option<&str>,
-) -> impl Iterator<Item = Scope<'a>> {
+) -> impl Iterator<Item = PauseScope<'a>> {
     server.filter(|_| client.is_none()).into_iter().flat_map(|server| pauses.clients_with(server))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_codegen::Verb;
 use callgate_controls::allowance::{self, Allowance};
-use callgate_controls::pause::Scope;
+use callgate_controls::pause::PauseScope;
 use callgate_home::clock::Moment;
 use callgate_journal::{EventKind, record_event};
 use callgate_policy::edit::Edit;
@@ -65,7 +65,7 @@ impl Desk {
     fn restrict_first(&self, restriction: &Restriction) -> Result<Done, DeskError> {
         match restriction {
             Restriction::Pause { server, client, reason } => {
-                let scope = Scope { server: server.as_deref(), client: client.as_deref() };
+                let scope = PauseScope { server: server.as_deref(), client: client.as_deref() };
                 self.pause(scope, reason.as_deref())
             }
             Restriction::EndAllowance { id } => self.end_allowance(id),
@@ -184,7 +184,7 @@ impl Desk {
         present.to(edited)
     }
 
-    fn pause(&self, scope: Scope<'_>, reason: Option<&str>) -> Result<Done, DeskError> {
+    fn pause(&self, scope: PauseScope<'_>, reason: Option<&str>) -> Result<Done, DeskError> {
         let now = self.clock.now();
         let paused = pausing::begin(&self.edit_context(), scope, reason_of(reason)?.as_deref())?;
         let (server, client) = (scope.server.map(name), scope.client.map(client_name));

@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_controls::allowance::{self, What};
+use callgate_controls::allowance::{self, AllowanceScope};
 use callgate_controls::pause;
 use callgate_history::{CallFilter, EventRow, History, PolicyChange, Toward};
 use callgate_home::clock::{Clock, ManualClock};
@@ -97,7 +97,7 @@ impl Room {
         History::open_reader(&self.home).unwrap().timeline("s").unwrap()
     }
 
-    fn grant(&self, what: What) -> String {
+    fn grant(&self, what: AllowanceScope) -> String {
         let now = self.clock.now();
         allowance::grant(&self.home, &now, "s", what, Duration::from_secs(600)).unwrap().id
     }

@@ -23,7 +23,12 @@ pub(super) const LOST: &str =
 const UNREADABLE: &str = "These arguments, or those that were approved last, are too long to be compared.";
 
 /// Both as they are kept: masked values are the same here whatever they were.
-pub(super) fn of(call: String, approved: Option<&str>, asked: Option<&str>, masked: bool) -> ComparisonView {
+pub(super) fn view(
+    call: String,
+    approved: Option<&str>,
+    asked: Option<&str>,
+    masked: bool,
+) -> ComparisonView {
     let (Ok(before), Ok(after)) = (Raw::parse(approved.unwrap_or("{}")), Raw::parse(asked.unwrap_or("{}")))
     else {
         return none(UNREADABLE);
@@ -129,7 +134,7 @@ mod tests {
             (r#"{"n":12345678901234567890123}"#, r#"{"n":12345678901234567890124}"#, &["/n"], &[]),
         ];
         for (before, after, changed, gone) in cases {
-            let found = of("aaaaaa-1".to_owned(), Some(before), Some(after), false);
+            let found = view("aaaaaa-1".to_owned(), Some(before), Some(after), false);
             assert_eq!((found.changed, found.gone), (owned(changed), owned(gone)), "{before} {after}");
         }
     }
@@ -144,15 +149,15 @@ mod tests {
             let members: Vec<String> = (0..500).map(|n| format!(r#""k{n}":{value}"#)).collect();
             format!("{{{}}}", members.join(","))
         };
-        let found = of("aaaaaa-1".to_owned(), Some(&many(1)), Some(&many(2)), false);
+        let found = view("aaaaaa-1".to_owned(), Some(&many(1)), Some(&many(2)), false);
         assert_eq!(found.changed, [""]);
         assert!(found.words.contains("Nothing is as in"), "{}", found.words);
         let deep = |value: &str| format!("{}{value}{}", "[".repeat(3_000), "]".repeat(3_000));
-        let found = of("aaaaaa-1".to_owned(), Some(&deep("1")), Some(&deep("2")), false);
+        let found = view("aaaaaa-1".to_owned(), Some(&deep("1")), Some(&deep("2")), false);
         assert_eq!(found.changed.len(), 1);
-        let found = of("aaaaaa-1".to_owned(), Some("{\"a\":\"cut of"), Some("{}"), false);
+        let found = view("aaaaaa-1".to_owned(), Some("{\"a\":\"cut of"), Some("{}"), false);
         assert_eq!((found.call, found.words.as_str()), (None, UNREADABLE));
-        let found = of("aaaaaa-1".to_owned(), None, Some(r#"{"p":"[masked, 3 characters]"}"#), true);
+        let found = view("aaaaaa-1".to_owned(), None, Some(r#"{"p":"[masked, 3 characters]"}"#), true);
         assert!(found.words.ends_with("in 1 place. What is masked was not compared."), "{}", found.words);
     }
 }

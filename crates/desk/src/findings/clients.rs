@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use callgate_clients::Client;
 use callgate_clients::TAKE_IT_AWAY;
+use callgate_clients::byte_order_mark::is_repairable;
 use callgate_clients::discover::Found;
 use callgate_clients::ledger::LedgerError;
-use callgate_clients::mark::is_repairable;
 use callgate_clients::queue::{self, QueueError, Queued, Todo};
 use callgate_clients::survey::{Refusal, Surveyed};
 use callgate_clients::table::client;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use callgate_clients::drift::Drift;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::survey::{Entry, State, Surveyed};
 use callgate_text::{clip, count, name};
 use callgate_wiring::client_name;
@@ -29,7 +29,7 @@ pub(super) fn on_entries<'a>(act: [&'a str; 2], client: &'a str, names: &'a [Str
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let drifts = visit.clients.drift();
     // Told by what happened to them, and not by their state.
-    let lost: Vec<&Key> = drifts.iter().filter_map(apart).collect();
+    let lost: Vec<&LedgerKey> = drifts.iter().filter_map(apart).collect();
     let states = visit.clients.surveyed.iter().flat_map(|file| of_file(visit, file, &lost));
     // A new one is told as not protected, and one that cannot be read with its file.
     let groups = visit.clients.drift_groups();
@@ -37,7 +37,7 @@ pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     states.chain(told.map(|group| drift::finding(&visit.checkup, group))).collect()
 }
 
-fn apart(drift: &Drift) -> Option<&Key> {
+fn apart(drift: &Drift) -> Option<&LedgerKey> {
     match drift {
         Drift::LostGate { key } | Drift::Tampered { key, .. } => Some(key),
         _ => None,
@@ -45,7 +45,7 @@ fn apart(drift: &Drift) -> Option<&Key> {
 }
 
 /// How the entries of a file stand, those of one state together.
-fn of_file(visit: &Visit<'_>, file: &Surveyed, lost: &[&Key]) -> Vec<Finding> {
+fn of_file(visit: &Visit<'_>, file: &Surveyed, lost: &[&LedgerKey]) -> Vec<Finding> {
     let client = file.found.client;
     let shown = visit.checkup.shown(&file.found.path);
     let (mut gated, mut open, mut left) = (Vec::new(), Vec::new(), Vec::new());

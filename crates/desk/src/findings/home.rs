@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use callgate_controls::Settings;
-use callgate_history::checkup::{self, Open, Unwritable};
+use callgate_history::checkup::{self, ExposedPath, Unwritable};
 use callgate_home::HomeError;
 use callgate_text::count;
 
@@ -132,9 +132,9 @@ fn writable_again(checkup: &Checkup<'_>, finding: Finding, unwritable: &Unwritab
 
 /// One finding for what others may write, and one for what they may read.
 fn opened(checkup: &Checkup<'_>) -> Vec<Finding> {
-    let (written, read): (Vec<Open>, Vec<Open>) =
+    let (written, read): (Vec<ExposedPath>, Vec<ExposedPath>) =
         checkup::open_to_others(checkup.home).into_iter().partition(|open| open.written.is_some());
-    let told = |open: Vec<Open>, code, gravity, may: &str| {
+    let told = |open: Vec<ExposedPath>, code, gravity, may: &str| {
         let first = open.first()?;
         let name = checkup.shown(&first.path);
         let more = match open.len() {

@@ -31,7 +31,7 @@ use callgate_clients::ledger;
 use callgate_controls::pause::{self, Switch};
 use callgate_home::clock::Moment;
 use callgate_home::{Home, HomeError, Lease, running};
-use callgate_wiring::{GuardReport, Look, shown};
+use callgate_wiring::{GuardReport, Look, display};
 
 use crate::protection::Guards;
 use crate::{Desk, DeskError};
@@ -55,7 +55,7 @@ struct Checkup<'d> {
 
 impl Checkup<'_> {
     fn shown(&self, path: &Path) -> String {
-        shown::path(self.person, path)
+        display::path(self.person, path)
     }
 
     /// Of a file or a folder.

@@ -15,7 +15,7 @@ use callgate_home::Home;
 use callgate_programs::ask_version;
 use callgate_supervise::{find, login_path, wider_path};
 use callgate_text::{clip, harmless, name};
-use callgate_wiring::{masker, shown};
+use callgate_wiring::{display, masker};
 
 use super::entries::whose;
 use super::{Area, Code, Finding, Gravity, Visit};
@@ -28,10 +28,10 @@ const OLDEST_NODE: u64 = 18;
 const NAMED: usize = 4;
 
 /// A program as entries name it, with the `PATH` that they set for it.
-type Named<'v> = (&'v str, Option<&'v str>);
+type NamedProgram<'v> = (&'v str, Option<&'v str>);
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
-    let mut wanted: BTreeMap<Named<'_>, Vec<&Entry>> = BTreeMap::new();
+    let mut wanted: BTreeMap<NamedProgram<'_>, Vec<&Entry>> = BTreeMap::new();
     for entry in entries(&visit.clients.surveyed) {
         let Some(local) = entry.local() else { continue };
         let path = local.env.iter().find(|(name, _)| name == "PATH").map(|(_, text)| text.value.as_str());
@@ -99,7 +99,7 @@ impl<'h> Paths<'h> {
 struct Search<'v> {
     paths: &'v Paths<'v>,
     home: &'v Path,
-    named: Named<'v>,
+    named: NamedProgram<'v>,
     users: &'v [&'v Entry],
 }
 
@@ -221,7 +221,7 @@ impl Search<'_> {
     }
 
     fn shown(&self, path: &Path) -> String {
-        clip(&shown::path(self.home, path), 200)
+        clip(&display::path(self.home, path), 200)
     }
 }
 

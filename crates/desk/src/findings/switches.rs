@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_controls::allowance::{Allowances, What};
+use callgate_controls::allowance::{AllowanceScope, Allowances};
 use callgate_controls::approval::Approvals;
 use callgate_controls::pause::Switch;
 use callgate_text::{clip, harmless, name, span};
@@ -87,7 +87,8 @@ pub(super) fn allowances(checkup: &Checkup<'_>, allowances: &Allowances) -> Vec<
     let now = &checkup.now;
     let path = checkup.home.allowances();
     let finding = |code, gravity, words: &str| checkup.finding(Area::Policies, code, gravity, &path, words);
-    let observed = allowances.all.iter().filter(|one| one.what == What::Observe && one.is_open(now));
+    let observed =
+        allowances.all.iter().filter(|one| one.what == AllowanceScope::Observe && one.is_open(now));
     let observed = observed.map(|one| {
         let left = Duration::from_millis((one.ends_ms - now.wall_ms).max(0).unsigned_abs());
         let whom = one.client.as_deref().map(|client| format!(" for {}", client_name(client)));

@@ -207,12 +207,12 @@ fn the_codes_in_the_documentation_are_the_codes_in_the_code() {
 
 #[test]
 fn whatever_waits_for_a_client_to_quit_is_told_a_placed_server_and_a_lost_gate_too() {
-    use callgate_clients::ledger::Key;
+    use callgate_clients::ledger::LedgerKey;
     use callgate_clients::queue::{Queued, Todo};
 
     let world = World::sound();
     let queued = |name: &str, todo| Queued {
-        key: Key {
+        key: LedgerKey {
             client: "claude-desktop".into(),
             path: "/c.json".into(),
             project: None,

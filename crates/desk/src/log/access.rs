@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use callgate_controls::allowance::{self, Allowances, What};
+use callgate_controls::allowance::{self, AllowanceScope, Allowances};
 use callgate_controls::pause::{self, Switch};
 use callgate_home::clock::Moment;
 use callgate_policy::{Policy, excerpt};
@@ -42,11 +42,11 @@ impl<'d> Decisive<'d> {
         if paused.or_else(|| self.pauses.client_reason(&query.server, client)).is_some() {
             return ToolAccess::Paused;
         }
-        let waived = |what: fn(&What, &AccessQuery) -> bool| {
+        let waived = |what: fn(&AllowanceScope, &AccessQuery) -> bool| {
             let mut open = self.allowances.open(&query.server, &self.now);
             open.any(|one| one.is_for(client) && what(&one.what, query))
         };
-        if waived(|what, _| *what == What::Observe) {
+        if waived(|what, _| *what == AllowanceScope::Observe) {
             return ToolAccess::Open;
         }
         // It waives what denies the tool; conditions and limits go on counting.

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
-use callgate_controls::allowance::{self, Allowance, Allowances, What};
+use callgate_controls::allowance::{self, Allowance, AllowanceScope, Allowances};
 use callgate_controls::pause::Switch;
 use callgate_history::History;
 use callgate_home::clock::Moment;
@@ -139,8 +139,8 @@ struct Counted {
 
 fn view(one: &Allowance) -> AllowanceView {
     let tool = match &one.what {
-        What::Tool(tool) | What::Call { tool, .. } => Some(tool.clone()),
-        What::Observe => None,
+        AllowanceScope::Tool(tool) | AllowanceScope::Call { tool, .. } => Some(tool.clone()),
+        AllowanceScope::Observe => None,
     };
     let (id, server, words) = (one.id.clone(), one.server.clone(), allowing::described(one));
     AllowanceView { id, server, tool, client: one.client.clone(), words, ends_ms: one.ends_ms }

@@ -138,7 +138,7 @@ fn what_needs_a_person_is_said_with_what_mends_it() {
     quiet("mended");
 
     let minutes = Duration::from_secs(30 * 60);
-    let observed = allowance::grant(&place.home, &now, "files", What::Observe, minutes).unwrap();
+    let observed = allowance::grant(&place.home, &now, "files", AllowanceScope::Observe, minutes).unwrap();
     let end = Some(Fix::EndAllowance { id: observed.id });
     expect("observed", IconState::NotProtecting, end, "files is only watched for 30 min more");
     let open = place.desk.overview().unwrap().allowances;

@@ -10,7 +10,7 @@ use crate::view::{Answer, Done, MemberView};
 use crate::{Desk, DeskError};
 
 /// What was taken out, and what passes because a person said so.
-pub(super) fn of(pins: &Pins) -> Vec<MemberView> {
+pub(super) fn views(pins: &Pins) -> Vec<MemberView> {
     let taken_out = pins.taken_out.iter().map(|(key, taken)| {
         let place = if taken.is_capability { Place::Capability } else { Place::Meta };
         (key, taken.is_capability, Some(taken.since_ms), known(place, key))

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use callgate_controls::{Disk, catalogue};
 use callgate_history::{CallFilter, History};
 use callgate_policy::Policy;
-use callgate_review::{Difference, Example, Question, ReviewError, compare};
+use callgate_review::{ComparisonRequest, Difference, Example, ReviewError, compare};
 use callgate_text::name;
 
 use super::{parsed, present};
@@ -133,7 +133,7 @@ fn difference(
     let history = History::open_reader(&desk.home)?;
     let since_ms = since(desk, days);
     let each = |_| if cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let question = Question { server, since_ms, files: &Disk::new(), examples: CALLS };
+    let question = ComparisonRequest { server, since_ms, files: &Disk::new(), examples: CALLS };
     compare(&history, &today, &changed, &question, each).map_err(failure)
 }
 

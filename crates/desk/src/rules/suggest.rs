@@ -3,7 +3,7 @@
 use callgate_controls::{Disk, catalogue};
 use callgate_history::History;
 use callgate_policy::edit::merge;
-use callgate_review::{Suggestion, Wish, suggest};
+use callgate_review::{Suggestion, SuggestionRequest, suggest};
 use callgate_text::name;
 
 use super::{effect, present, proposal};
@@ -29,7 +29,7 @@ pub(super) fn draft(desk: &Desk, server: &str, since_ms: i64, margin: u32) -> Re
     let now_ms = desk.clock.now().wall_ms;
     let (files, asks) = (Disk::new(), desk.worth_asking(server)?);
     let (margin, catalogue) = (margin.max(1), listed.as_deref());
-    let wish = Wish { server, since_ms, now_ms, margin, catalogue, asks: &asks, files: &files };
+    let wish = SuggestionRequest { server, since_ms, now_ms, margin, catalogue, asks: &asks, files: &files };
     suggest(&history, &wish).map_err(effect::failure)
 }
 

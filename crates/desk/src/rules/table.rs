@@ -88,7 +88,7 @@ pub(super) fn of(desk: &Desk, server: &str) -> Result<RulesView, DeskError> {
             view.tools = tools(&file, &listed, &seen, &known);
             let mut badges = desk.badges.look();
             for tool in &mut view.tools {
-                tool.class = badges.of(server, &tool.name);
+                tool.class = badges.badge(server, &tool.name);
             }
             drop(badges);
             let listed: Vec<Listed> = listed.iter().map(Listed::from).collect();

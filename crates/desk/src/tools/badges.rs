@@ -82,7 +82,7 @@ pub(crate) struct Look<'b> {
 
 impl Look<'_> {
     /// None, if the server did not list it last.
-    pub(crate) fn of(&mut self, server: &str, tool: &str) -> Option<ClassBadge> {
+    pub(crate) fn badge(&mut self, server: &str, tool: &str) -> Option<ClassBadge> {
         if !self.looked.contains(server) {
             self.read(server);
             self.looked.insert(server.to_owned());
@@ -99,7 +99,7 @@ impl Look<'_> {
             return;
         }
         if installed.as_ref().is_none_or(|(at, _)| at.elapsed() > INSTALLED) {
-            *installed = Some((Instant::now(), Installed::of(home, machine)));
+            *installed = Some((Instant::now(), Installed::find(home, machine)));
         }
         let known = installed.as_ref().and_then(|(_, installed)| installed.known(server));
         let is_same = |one: &ServerBadges| {
@@ -121,7 +121,7 @@ impl Look<'_> {
     pub(crate) fn of_line(&mut self, line: &CallLine) -> Option<ClassBadge> {
         let is_call = line.method.as_deref().is_none_or(|method| method == "tools/call");
         let tool = line.tool.as_deref().filter(|_| is_call && line.tools.len() < 2)?;
-        self.of(&line.server, tool)
+        self.badge(&line.server, tool)
     }
 
     pub(crate) fn put(&mut self, lines: &mut [CallLine]) {

@@ -17,7 +17,7 @@ fn lists(home: &TestHome, definition: &str) {
 }
 
 fn badge(home: &TestHome) -> Option<ClassBadge> {
-    home.desk.badges.look().of("files", "delete_file")
+    home.desk.badges.look().badge("files", "delete_file")
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_badge_is_what_the_server_listed_last_and_what_a_person_says_wins() {
     let found = badge(&home).unwrap();
     assert_eq!((found.class, found.severity), (RiskClass::Destructive, RiskSeverity::Critical));
     assert_eq!(found.words(), "Destructive, critical");
-    assert_eq!(home.desk.badges.look().of("files", "another"), None);
+    assert_eq!(home.desk.badges.look().badge("files", "another"), None);
     home.desk.correct_class("files", "delete_file", Some(RiskClass::Write)).unwrap();
     let corrected = badge(&home).unwrap();
     assert_eq!((corrected.class, corrected.corrected), (RiskClass::Write, true));

@@ -37,7 +37,7 @@ impl Installed {
         all
     }
 
-    pub(super) fn of(home: &Home, machine: &System) -> Installed {
+    pub(super) fn find(home: &Home, machine: &System) -> Installed {
         let mut all = Installed::default();
         let ledger = ledger::read(home.path()).unwrap_or_default();
         for entry in entries(&everything(machine, &[], &ledger)) {

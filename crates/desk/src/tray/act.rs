@@ -3,7 +3,7 @@
 //! An act travels as the id of its menu entry and comes back as the same act. Restricting acts are done at once;
 //! whatever loosens only leads to the window's question, but a yes to one call that its notification showed whole.
 
-use callgate_controls::control::Wish;
+use callgate_controls::control::ServerCommand;
 use callgate_wiring::client_name;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ pub enum Step {
     /// At once, with [`crate::Desk::ask_server`].
     Server {
         server: String,
-        wish: Wish,
+        wish: ServerCommand,
     },
     /// At once, with [`crate::Desk::deny`].
     Deny(String),
@@ -153,9 +153,9 @@ impl TrayAct {
             TrayAct::Rules { server } => Step::Show(Place::Rules { server }),
             TrayAct::Definitions { server } => Step::Show(Place::Server { server }),
             TrayAct::EndAllowance { id } => Step::Restrict(Restriction::EndAllowance { id }),
-            TrayAct::Stop { server } => Step::Server { server, wish: Wish::Stop },
-            TrayAct::Start { server } => Step::Server { server, wish: Wish::Start },
-            TrayAct::Restart { server } => Step::Server { server, wish: Wish::Restart },
+            TrayAct::Stop { server } => Step::Server { server, wish: ServerCommand::Stop },
+            TrayAct::Start { server } => Step::Server { server, wish: ServerCommand::Start },
+            TrayAct::Restart { server } => Step::Server { server, wish: ServerCommand::Restart },
             TrayAct::StopEverything => Step::StopEverything,
         }
     }

@@ -4,7 +4,7 @@
 //! is made harmless and short here; marks for keyboard access are the shell's business.
 
 mod act;
-mod published;
+mod menu_registry;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::view::{
 };
 
 pub use act::{Step, TrayAct};
-pub use published::{Clicked, Node, Opening, PublishedMenus};
+pub use menu_registry::{Clicked, Node, Opening, PublishedMenus};
 
 /// The longest text of an entry.
 const TEXT: usize = 60;

@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use callgate_controls::control::Wish;
+use callgate_controls::control::ServerCommand;
 
 use super::*;
 use crate::view::{Fix, IconState, Loosening, Need, Place, Restriction};
@@ -387,9 +387,9 @@ fn restricting_acts_at_once_and_loosening_only_asks() {
             | (TrayAct::EndAllowance { .. }, Step::Restrict(Restriction::EndAllowance { .. }))
             | (TrayAct::Cap { max: None, .. }, Step::Cap(_))
             | (TrayAct::Cap { max: Some(_), .. }, Step::Restrict(Restriction::Cap { .. }))
-            | (TrayAct::Stop { .. }, Step::Server { wish: Wish::Stop, .. })
-            | (TrayAct::Start { .. }, Step::Server { wish: Wish::Start, .. })
-            | (TrayAct::Restart { .. }, Step::Server { wish: Wish::Restart, .. })
+            | (TrayAct::Stop { .. }, Step::Server { wish: ServerCommand::Stop, .. })
+            | (TrayAct::Start { .. }, Step::Server { wish: ServerCommand::Start, .. })
+            | (TrayAct::Restart { .. }, Step::Server { wish: ServerCommand::Restart, .. })
             | (TrayAct::StopEverything, Step::StopEverything)
             | (TrayAct::Quit, Step::Quit)
             | (_, Step::Show(_)) => {}

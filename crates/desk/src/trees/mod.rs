@@ -1,6 +1,6 @@
 //! Process trees as a person sees them: of running sessions, what dead ones left, and browsers that nobody owns; and ending them.
 
-mod happened;
+mod server_events;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,9 +9,9 @@ use callgate_history::{History, SessionRow};
 use callgate_home::{Lease, SessionId, StoreError, running};
 use callgate_journal::{EndReason, EventKind, is_on_record, record_event};
 use callgate_redaction::Masker;
-use callgate_supervise::{ProcessId, Seen, arguments, lives, tree_of};
+use callgate_supervise::{ObservedProcess, ProcessId, arguments, lives, tree_of};
 use callgate_text::count;
-use callgate_trees::{About, Here, Record, Texts, What, suspects};
+use callgate_trees::{About, Here, ProcessKind, Record, Texts, suspects};
 
 use crate::sampling::{Sampler, Telling};
 use crate::view::{ElsewhereView, EndedView, LeftoverView, Strays, SuspectView, SweepView, TreeView};
@@ -141,7 +141,7 @@ impl Desk {
         let ended = suspects::end(&self.home, &wanted).into_iter().map(|(id, gone)| {
             let words = known.iter().find(|one| one.id == id).map(|one| one.arguments.clone());
             let words = words.unwrap_or_default();
-            let what = What::of(&words, "process").to_string();
+            let what = ProcessKind::of(&words, "process").to_string();
             let command = masker.command(&words).join(" ");
             EndedView { pid: id.pid, what, command, session: None, server: None, gone }
         });
@@ -173,7 +173,7 @@ impl Desk {
             .map(|one| {
                 let words = arguments(one.id.pid);
                 let command = texts.shown(Some(one.id), &words, &one.name);
-                (one.id, (What::of(&words, &one.name).to_string(), command))
+                (one.id, (ProcessKind::of(&words, &one.name).to_string(), command))
             })
             .collect();
         let ids: Vec<ProcessId> = members.iter().map(|one| one.id).collect();
@@ -275,19 +275,20 @@ fn outcome(whose: &str, ended: &[&EndedView]) -> String {
 
 /// Everyone in a session's tree but the gate and its keeper, which see to the rest. By who they are, never by what they are
 /// called: a server's program may have any name.
-fn below_keeper(lease: &Lease, record: Option<&Record>) -> Vec<Seen> {
+fn below_keeper(lease: &Lease, record: Option<&Record>) -> Vec<ObservedProcess> {
     let mut seen = tree_of(lease.pid);
     let keeper = record.and_then(|record| record.keeper).map(|keeper| (keeper.pid, keeper.start));
     // In the first second nobody has written it down. It alone is started by the gate itself.
-    let unwritten =
-        |one: &Seen| keeper.is_none() && one.parent == Some(lease.pid) && one.name == "callgate-keeper";
+    let unwritten = |one: &ObservedProcess| {
+        keeper.is_none() && one.parent == Some(lease.pid) && one.name == "callgate-keeper"
+    };
     seen.retain(|one| Some((one.id.pid, one.id.start)) != keeper && !unwritten(one));
     // Who has left the tree, where orphans do not come back to it.
     for member in record.into_iter().flat_map(|record| &record.members) {
         let id = member.id();
         let is_own = id.pid == lease.pid || Some((id.pid, id.start)) == keeper;
         if !is_own && !seen.iter().any(|one| one.id == id) && lives(id) {
-            seen.push(Seen { id, parent: None, name: "process".to_owned() });
+            seen.push(ObservedProcess { id, parent: None, name: "process".to_owned() });
         }
     }
     seen

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::queue::{self, Todo};
 use callgate_wiring::WiringError;
 use callgate_wiring::view::{ClientAct, DraftPart, DraftVariable, EntryState, ServerDraft};
@@ -169,7 +169,7 @@ fn a_file_is_offered_where_its_client_is() {
 fn what_waits_is_placed_once_its_client_has_quit_or_told_if_it_cannot_be() {
     let world = world();
     world.desk.wiring().add_server(&draft("notes", "npx", &[])).unwrap();
-    let key = |name: &str| Key {
+    let key = |name: &str| LedgerKey {
         client: "claude-desktop".into(),
         path: world.claude.clone(),
         project: None,

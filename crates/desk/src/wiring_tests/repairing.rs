@@ -215,7 +215,7 @@ fn what_cannot_be_put_back_is_told_with_the_reason_until_it_can() {
 fn what_waits_for_a_client_to_quit_is_put_back_then_or_not_at_all_if_a_person_cancels() {
     let world = world().protected().switched_on();
     fs::write(&world.claude, FILE).unwrap();
-    let key = callgate_clients::ledger::Key {
+    let key = callgate_clients::ledger::LedgerKey {
         client: "claude-desktop".into(),
         path: world.claude.clone(),
         project: None,

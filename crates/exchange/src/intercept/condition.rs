@@ -3,7 +3,7 @@
 //! Where that cannot be had, the condition is stricter, or the whole rule denies; the notes say which. Intercept compares
 //! floats and, failing that, what Go prints; ours compares numbers as they are written and refuses what is unclear.
 
-use super::config::{Condition, Op};
+use super::config::{Op, SourceCondition};
 use super::value::Operand;
 use crate::json::Json;
 use crate::ledger::Ledger;
@@ -26,7 +26,11 @@ pub(super) struct Spoken {
 #[derive(Debug)]
 pub(super) struct CannotSay(pub(super) String);
 
-pub(super) fn say(condition: &Condition, steps: &[String], ledger: &mut Ledger) -> Result<Spoken, CannotSay> {
+pub(super) fn say(
+    condition: &SourceCondition,
+    steps: &[String],
+    ledger: &mut Ledger,
+) -> Result<Spoken, CannotSay> {
     let absent = condition.op == Op::Exists && condition.value == Operand::Bool(false);
     let path = path(steps)?;
     let line = condition.place.line;

@@ -1,12 +1,12 @@
 //! An Intercept policy, checked, with its places; the short `rate_limit` already written out.
 
 use super::value::Operand;
-use crate::ledger::Place;
+use crate::ledger::SourcePosition;
 
 #[derive(Debug)]
 pub(crate) struct Spot<T> {
     pub(crate) value: T,
-    pub(crate) place: Place,
+    pub(crate) place: SourcePosition,
 }
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Config {
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: SourcePosition,
     pub(super) rules: Vec<Rule>,
 }
 
@@ -38,26 +38,26 @@ impl Tool {
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: SourcePosition,
     pub(super) deny: bool,
-    pub(super) conditions: Vec<Condition>,
+    pub(super) conditions: Vec<SourceCondition>,
     pub(super) on_deny: Option<String>,
-    pub(super) state: Option<State>,
+    pub(super) state: Option<CounterState>,
 }
 
 #[derive(Debug)]
-pub(super) struct Condition {
-    pub(super) place: Place,
+pub(super) struct SourceCondition {
+    pub(super) place: SourcePosition,
     /// JSON pointer, for problems.
     pub(super) pointer: String,
-    pub(super) subject: Subject,
+    pub(super) subject: ConditionSubject,
     pub(super) op: Op,
     pub(super) value: Operand,
 }
 
 /// What a condition looks at.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum ConditionSubject {
     /// `args.a.b`: the names below `args`.
     Args(Vec<String>),
     /// `state.tool.counter`: the key without `state.`.
@@ -104,16 +104,16 @@ impl Op {
 }
 
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) place: Place,
+pub(super) struct CounterState {
+    pub(super) place: SourcePosition,
     pub(super) counter: String,
     pub(super) window: &'static str,
-    pub(super) step: Step,
+    pub(super) step: Increment,
 }
 
 /// What one call adds to a counter.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Increment {
     Fixed(i64),
     /// A number from the arguments, by its path below `args`.
     From(Vec<String>),

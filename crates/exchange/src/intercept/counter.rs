@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::config::{Config, State, Subject};
+use super::config::{ConditionSubject, Config, CounterState};
 use crate::ledger::Ledger;
 use crate::note::Difference;
 
@@ -12,7 +12,7 @@ pub(super) struct Owner<'c> {
     /// Positions in the file.
     pub(super) tool: usize,
     pub(super) rule: usize,
-    pub(super) state: &'c State,
+    pub(super) state: &'c CounterState,
     /// Intercept's engine counts only for rules that cap their own counter with `lt` or `lte`.
     pub(super) capped: bool,
 }
@@ -30,7 +30,7 @@ impl<'c> Counters<'c> {
             for (r, rule) in tool.rules.iter().enumerate() {
                 let Some(state) = &rule.state else { continue };
                 let key = format!("{}.{}", tool.scope(), state.counter);
-                let own = Subject::State(key.clone());
+                let own = ConditionSubject::State(key.clone());
                 let capped = rule.conditions.iter().any(|c| c.subject == own && c.op.caps());
                 if let Some(other) = owners.get(&key) {
                     // Two on one tool were reported already.
@@ -48,7 +48,7 @@ impl<'c> Counters<'c> {
         }
         let counters = Counters { owners };
         for condition in config.tools.iter().flat_map(|tool| &tool.rules).flat_map(|rule| &rule.conditions) {
-            let Subject::State(key) = &condition.subject else { continue };
+            let ConditionSubject::State(key) = &condition.subject else { continue };
             if key.contains('.') && counters.owner(key).is_none() {
                 let message = format!("this reads state.{key}, but no matching state block was found");
                 let fix = "add a state block with this counter to a rule of that tool";

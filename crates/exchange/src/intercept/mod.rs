@@ -16,7 +16,7 @@ mod value;
 use callgate_policy::{Policy, Report};
 
 use crate::json::Json;
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Ledger, SourcePosition};
 use crate::note::{Difference, Note};
 use crate::{glob, yaml};
 use config::{Config, Tool};
@@ -48,7 +48,7 @@ pub fn import(text: &str) -> Result<Imported, Report> {
         .document(Some("Imported from an Intercept policy. The report of the import says what differs."));
     if let Err(report) = Policy::parse(&text) {
         let message = format!("this cannot be said in Callgate's language: {}", report.headline());
-        ledger.problem(Place::START, "", message, "simplify the policy, or write it by hand");
+        ledger.problem(SourcePosition::START, "", message, "simplify the policy, or write it by hand");
         return Err(ledger.into_report());
     }
     Ok(Imported { text, notes: ledger.into_notes() })

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::config::{Condition, Config, OPS, Op, Rule, Spot, State, Step, Subject, Tool};
+use super::config::{
+    ConditionSubject, Config, CounterState, Increment, OPS, Op, Rule, SourceCondition, Spot, Tool,
+};
 use super::pattern;
 use super::value::{Operand, Unfit};
-use crate::ledger::{Ledger, Place, below};
+use crate::ledger::{Ledger, SourcePosition, below};
 use crate::note::Difference;
 use crate::yaml::{Node, Scalar, Value};
 
@@ -231,14 +233,14 @@ impl Reader<'_> {
             }
             let (max, window) = rate?;
             let counter = format!("_rate_{window}");
-            conditions.push(Condition {
+            conditions.push(SourceCondition {
                 place,
                 pointer: at,
-                subject: Subject::State(format!("{scope}.{counter}")),
+                subject: ConditionSubject::State(format!("{scope}.{counter}")),
                 op: Op::Lte,
                 value: Operand::Number(max as f64, max.to_string()),
             });
-            state = Some(State { place, counter, window, step: Step::Fixed(1) });
+            state = Some(CounterState { place, counter, window, step: Increment::Fixed(1) });
             let rule =
                 Rule { name: name.unwrap_or_default(), place: node.place, deny, conditions, on_deny, state };
             return Some(rule);
@@ -261,7 +263,7 @@ impl Reader<'_> {
     }
 
     /// `5/hour`
-    fn rate(&mut self, text: &str, place: Place, pointer: &str) -> Option<(i64, &'static str)> {
+    fn rate(&mut self, text: &str, place: SourcePosition, pointer: &str) -> Option<(i64, &'static str)> {
         let Some((count, window)) = text.split_once('/') else {
             let message = format!("rate_limit must be a count, a slash and a window, got {text:?}");
             self.ledger.problem(place, pointer, message, "write it like 5/hour");
@@ -281,7 +283,7 @@ impl Reader<'_> {
         Some((number?, known?))
     }
 
-    fn conditions(&mut self, node: &Node, pointer: &str) -> Vec<Condition> {
+    fn conditions(&mut self, node: &Node, pointer: &str) -> Vec<SourceCondition> {
         let mut out = Vec::new();
         for (i, item) in self.items(node, pointer, "`conditions`").iter().enumerate() {
             out.extend(self.condition(item, &format!("{pointer}/{i}")));
@@ -289,7 +291,7 @@ impl Reader<'_> {
         out
     }
 
-    fn condition(&mut self, node: &Node, pointer: &str) -> Option<Condition> {
+    fn condition(&mut self, node: &Node, pointer: &str) -> Option<SourceCondition> {
         let fields = self.fields(node, pointer, "a condition", &["path", "op", "value"])?;
         let mut text = |key: &str| match fields.get(key) {
             Some(found) => self.text(found, &below(pointer, key), &format!("`{key}`")),
@@ -299,10 +301,10 @@ impl Reader<'_> {
         let place_of = |key: &str| fields.get(key).map_or(node.place, |n| n.place);
         let subject = path.and_then(|path| {
             if let Some(rest) = path.strip_prefix("args.") {
-                return Some(Subject::Args(rest.split('.').map(str::to_owned).collect()));
+                return Some(ConditionSubject::Args(rest.split('.').map(str::to_owned).collect()));
             }
             if let Some(rest) = path.strip_prefix("state.") {
-                return Some(Subject::State(rest.to_owned()));
+                return Some(ConditionSubject::State(rest.to_owned()));
             }
             let message = format!("a path must start with \"args.\" or \"state.\", got {path:?}");
             let fix = "write args.<field> or state.<tool>.<counter>";
@@ -321,7 +323,7 @@ impl Reader<'_> {
         })?;
         let value =
             self.operand(fields.get("value").copied(), op, place_of("value"), &below(pointer, "value"));
-        Some(Condition {
+        Some(SourceCondition {
             place: node.place,
             pointer: pointer.to_owned(),
             subject: subject?,
@@ -330,7 +332,13 @@ impl Reader<'_> {
         })
     }
 
-    fn operand(&mut self, node: Option<&Rc<Node>>, op: Op, place: Place, pointer: &str) -> Option<Operand> {
+    fn operand(
+        &mut self,
+        node: Option<&Rc<Node>>,
+        op: Op,
+        place: SourcePosition,
+        pointer: &str,
+    ) -> Option<Operand> {
         let mut wrong = |message: String, fix: &str| {
             self.ledger.problem(place, pointer, message, fix);
             None
@@ -386,7 +394,7 @@ impl Reader<'_> {
         Some(value)
     }
 
-    fn state(&mut self, node: &Node, pointer: &str) -> Option<State> {
+    fn state(&mut self, node: &Node, pointer: &str) -> Option<CounterState> {
         let fields =
             self.fields(node, pointer, "`state`", &["counter", "window", "increment", "increment_from"])?;
         let mut text = |key: &str| match fields.get(key) {
@@ -418,9 +426,9 @@ impl Reader<'_> {
             None => Some(1),
         };
         let step = match from.as_deref() {
-            Some("") => increment.map(Step::Fixed),
+            Some("") => increment.map(Increment::Fixed),
             Some(path) => match path.strip_prefix("args.") {
-                Some(rest) => Some(Step::From(rest.split('.').map(str::to_owned).collect())),
+                Some(rest) => Some(Increment::From(rest.split('.').map(str::to_owned).collect())),
                 None => {
                     let message = format!("increment_from must start with \"args.\", got {path:?}");
                     let place = place_of("increment_from");
@@ -436,8 +444,8 @@ impl Reader<'_> {
             None => None,
         };
         // After a problem nothing is made of it, but conditions that name the counter are not wrong for that.
-        let (window, step) = (known.unwrap_or("minute"), step.unwrap_or(Step::Fixed(1)));
-        Some(State { place: node.place, counter: counter?, window, step })
+        let (window, step) = (known.unwrap_or("minute"), step.unwrap_or(Increment::Fixed(1)));
+        Some(CounterState { place: node.place, counter: counter?, window, step })
     }
 
     /// Nothing and zero mean one.

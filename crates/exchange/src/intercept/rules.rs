@@ -4,7 +4,7 @@
 //! those on counters become limits. A rule that cannot be said denies: what it would have refused is refused.
 
 use super::condition::{self, CannotSay, is_position, predicate};
-use super::config::{Condition, Config, Rule, Step, Subject};
+use super::config::{ConditionSubject, Config, Increment, Rule, SourceCondition};
 use super::counter::{Counters, Owner};
 use super::state::{self, Cap};
 use crate::json::Json;
@@ -133,7 +133,7 @@ impl Speaker<'_, '_> {
         let rule = self.rule;
         let mut required = Vec::new();
         for condition in &rule.conditions {
-            let Subject::Args(steps) = &condition.subject else { continue };
+            let ConditionSubject::Args(steps) = &condition.subject else { continue };
             let spoken = condition::say(condition, steps, self.ledger)?;
             required.extend(spoken.required);
             for denied in spoken.denied {
@@ -163,7 +163,7 @@ impl Speaker<'_, '_> {
     fn keys(&self) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for condition in &self.rule.conditions {
-            if let Subject::State(key) = &condition.subject
+            if let ConditionSubject::State(key) = &condition.subject
                 && !keys.contains(key)
             {
                 keys.push(key.clone());
@@ -174,9 +174,10 @@ impl Speaker<'_, '_> {
 
     fn counter(&mut self, key: String) -> Result<(), CannotSay> {
         let rule = self.rule;
-        let subject = Subject::State(key);
-        let conditions: Vec<&Condition> = rule.conditions.iter().filter(|c| c.subject == subject).collect();
-        let Subject::State(key) = &subject else { return Ok(()) };
+        let subject = ConditionSubject::State(key);
+        let conditions: Vec<&SourceCondition> =
+            rule.conditions.iter().filter(|c| c.subject == subject).collect();
+        let ConditionSubject::State(key) = &subject else { return Ok(()) };
         match self.counters.owner(key).copied() {
             None => self.nobody_counts(&conditions),
             Some(owner) if owner.tool == self.tool => self.own_counter(key, &conditions, &owner),
@@ -187,7 +188,7 @@ impl Speaker<'_, '_> {
     }
 
     /// `state.x`: Intercept lets it stand, and it is always 0.
-    fn nobody_counts(&mut self, conditions: &[&Condition]) -> Result<(), CannotSay> {
+    fn nobody_counts(&mut self, conditions: &[&SourceCondition]) -> Result<(), CannotSay> {
         if !conditions.iter().all(|condition| state::holds_at_zero(condition)) {
             return Err(CannotSay("it reads a counter that stands at 0 forever, and never holds".to_owned()));
         }
@@ -201,7 +202,7 @@ impl Speaker<'_, '_> {
     fn own_counter(
         &mut self,
         key: &str,
-        conditions: &[&Condition],
+        conditions: &[&SourceCondition],
         owner: &Owner<'_>,
     ) -> Result<(), CannotSay> {
         let own = owner.rule == self.index;
@@ -268,7 +269,7 @@ impl Speaker<'_, '_> {
     fn foreign_counter(
         &mut self,
         key: &str,
-        condition: &Condition,
+        condition: &SourceCondition,
         owner: &Owner<'_>,
     ) -> Result<(), CannotSay> {
         let line = condition.place.line;
@@ -300,7 +301,8 @@ impl Speaker<'_, '_> {
 
     /// Without a limit that takes the amount, a call without a number is still denied there.
     fn amount_must_be_a_number(&mut self) -> Result<(), CannotSay> {
-        let Some(state) = self.rule.state.as_ref().filter(|state| matches!(state.step, Step::From(_))) else {
+        let Some(state) = self.rule.state.as_ref().filter(|state| matches!(state.step, Increment::From(_)))
+        else {
             return Ok(());
         };
         let owner = Owner { tool: self.tool, rule: self.index, state, capped: false };
@@ -364,7 +366,7 @@ fn sum_of(key: &str) -> u64 {
 }
 
 fn amount_path(owner: &Owner<'_>) -> Result<String, CannotSay> {
-    let Step::From(steps) = &owner.state.step else {
+    let Increment::From(steps) = &owner.state.step else {
         return Err(CannotSay("its counter has no amounts".to_owned()));
     };
     if steps.iter().any(|step| is_position(step)) {

@@ -5,7 +5,7 @@
 //! namely the first step at which it fails.
 
 use super::condition::CannotSay;
-use super::config::{Condition, Op, Step};
+use super::config::{Increment, Op, SourceCondition};
 use super::counter::Owner;
 use super::value::Operand;
 
@@ -28,7 +28,7 @@ pub(super) struct Capped {
 }
 
 /// Conditions of one rule on one counter, kept for the same calls as the rule is about.
-pub(super) fn same_calls(conditions: &[&Condition], owner: &Owner<'_>, own: bool) -> Capped {
+pub(super) fn same_calls(conditions: &[&SourceCondition], owner: &Owner<'_>, own: bool) -> Capped {
     // The first cap that a rule puts on its own counter is checked with the call itself counted in. Where the engine
     // does not count at all, the reference says that it does so.
     let mut reserves = own || !owner.capped;
@@ -37,7 +37,7 @@ pub(super) fn same_calls(conditions: &[&Condition], owner: &Owner<'_>, own: bool
         let reserved = reserves && condition.op.caps();
         reserves &= !reserved || !own;
         let found = match &owner.state.step {
-            Step::Fixed(step) => match u64::try_from(*step) {
+            Increment::Fixed(step) => match u64::try_from(*step) {
                 Ok(step) => {
                     let calls =
                         if reserved { Some(room(condition, step)) } else { first_failing(condition, step) };
@@ -45,7 +45,7 @@ pub(super) fn same_calls(conditions: &[&Condition], owner: &Owner<'_>, own: bool
                 }
                 Err(_) => falling(condition, reserved),
             },
-            Step::From(_) => sum(condition, reserved),
+            Increment::From(_) => sum(condition, reserved),
         };
         capped = Capped { cap: tighter(capped.cap, found.cap), exact: capped.exact && found.exact };
     }
@@ -54,7 +54,7 @@ pub(super) fn same_calls(conditions: &[&Condition], owner: &Owner<'_>, own: bool
 
 /// A counter that falls with each call is counted as if it rose; what is said of it beside a cap is sure only for the
 /// first call of a window.
-fn falling(condition: &Condition, reserved: bool) -> Capped {
+fn falling(condition: &SourceCondition, reserved: bool) -> Capped {
     let cap = match first_failing(condition, 1) {
         Some(0) => Cap::Calls(0),
         _ if reserved => Cap::Calls(room(condition, 1)),
@@ -66,33 +66,33 @@ fn falling(condition: &Condition, reserved: bool) -> Capped {
 }
 
 /// A condition on the counter of another tool. Sharing its counter also counts the calls that only look at it.
-pub(super) fn other_calls(condition: &Condition, owner: &Owner<'_>) -> Result<Cap, CannotSay> {
+pub(super) fn other_calls(condition: &SourceCondition, owner: &Owner<'_>) -> Result<Cap, CannotSay> {
     let step = match owner.state.step {
-        Step::Fixed(step) => u64::try_from(step).unwrap_or(1).max(1),
-        Step::From(_) => 1,
+        Increment::Fixed(step) => u64::try_from(step).unwrap_or(1).max(1),
+        Increment::From(_) => 1,
     };
-    let falls = matches!(owner.state.step, Step::Fixed(step) if step < 0);
+    let falls = matches!(owner.state.step, Increment::Fixed(step) if step < 0);
     match (first_failing(condition, step), &owner.state.step) {
         (None, _) if !falls || condition.op == Op::Exists => Ok(Cap::None),
-        (Some(calls), Step::Fixed(_)) if condition.op.caps() => Ok(Cap::Calls(calls)),
+        (Some(calls), Increment::Fixed(_)) if condition.op.caps() => Ok(Cap::Calls(calls)),
         _ => Err(CannotSay("it looks at how often other tools were called".to_owned())),
     }
 }
 
 /// Does it hold when the counter stands at 0?
-pub(super) fn holds_at_zero(condition: &Condition) -> bool {
+pub(super) fn holds_at_zero(condition: &SourceCondition) -> bool {
     first_failing(condition, 1) != Some(0)
 }
 
 /// How many calls fit below the cap, each adding `step`. Intercept cuts fractions off before it takes one away.
-fn room(condition: &Condition, step: u64) -> u64 {
+fn room(condition: &SourceCondition, step: u64) -> u64 {
     let whole = condition.value.number().unwrap_or(0.0).trunc();
     let limit = if condition.op == Op::Lt { whole - 1.0 } else { whole };
     (limit.max(0.0) / step as f64).floor() as u64
 }
 
 /// How many calls there are before the condition fails; `None` if it never does.
-fn first_failing(condition: &Condition, step: u64) -> Option<u64> {
+fn first_failing(condition: &SourceCondition, step: u64) -> Option<u64> {
     let number = condition.value.number().unwrap_or(0.0);
     let steps_to = |count: u64| count.is_multiple_of(step).then_some(count / step);
     match condition.op {
@@ -117,7 +117,7 @@ fn first_failing(condition: &Condition, step: u64) -> Option<u64> {
     }
 }
 
-fn items(condition: &Condition) -> &[Operand] {
+fn items(condition: &SourceCondition) -> &[Operand] {
     match &condition.value {
         Operand::List(items) => items,
         _ => &[],
@@ -126,7 +126,7 @@ fn items(condition: &Condition) -> &[Operand] {
 
 /// A condition on a sum: how far it may grow. The sum that fails is not known beforehand, so all but the plain cap are
 /// drawn so that it is not reached.
-fn sum(condition: &Condition, reserved: bool) -> Capped {
+fn sum(condition: &SourceCondition, reserved: bool) -> Capped {
     let number = condition.value.number().unwrap_or(0.0);
     if !holds_at_zero(condition) {
         // The first call of a window is denied, so there is never a second.

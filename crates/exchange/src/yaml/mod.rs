@@ -10,7 +10,7 @@ use std::rc::Rc;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Tag};
 
 use crate::LONGEST;
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Ledger, SourcePosition};
 use crate::note::Difference;
 pub(crate) use scalar::{Scalar, is_json_number};
 
@@ -21,7 +21,7 @@ const MOST_NODES: usize = LONGEST;
 
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) place: SourcePosition,
     pub(crate) value: Value,
     /// How many nodes there are from here on, repeated ones counted each time.
     size: usize,
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    fn new(place: Place, value: Value) -> Node {
+    fn new(place: SourcePosition, value: Value) -> Node {
         let (size, height) = match &value {
             Value::Scalar { .. } => (1, 1),
             Value::List(items) => measure(items.iter()),
@@ -79,7 +79,7 @@ fn measure<'a>(children: impl Iterator<Item = &'a Rc<Node>>) -> (usize, usize) {
 pub(crate) fn read(text: &str, ledger: &mut Ledger) -> Option<Rc<Node>> {
     if text.len() > LONGEST {
         let message = format!("the file has {} bytes; a policy has at most {LONGEST}", text.len());
-        ledger.problem(Place::START, "", message, "is this the right file?");
+        ledger.problem(SourcePosition::START, "", message, "is this the right file?");
         return None;
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -101,18 +101,18 @@ pub(crate) fn read(text: &str, ledger: &mut Ledger) -> Option<Rc<Node>> {
         ledger.note(span.start.line(), Difference::NotSaid, text);
     }
     if root.is_none() {
-        ledger.problem(Place::START, "", "the file is empty", "start with version: \"1\"");
+        ledger.problem(SourcePosition::START, "", "the file is empty", "start with version: \"1\"");
     }
     root
 }
 
-fn place(marker: &Marker) -> Place {
-    Place { line: marker.line().max(1), column: marker.col() + 1 }
+fn place(marker: &Marker) -> SourcePosition {
+    SourcePosition { line: marker.line().max(1), column: marker.col() + 1 }
 }
 
 /// A list or map whose end has not come yet.
-struct Open {
-    place: Place,
+struct OpenCollection {
+    place: SourcePosition,
     anchor: usize,
     is_map: bool,
     children: Vec<Rc<Node>>,
@@ -120,7 +120,7 @@ struct Open {
 
 struct Composer<'l> {
     ledger: &'l mut Ledger,
-    open: Vec<Open>,
+    open: Vec<OpenCollection>,
     anchors: HashMap<usize, Rc<Node>>,
     root: Option<Rc<Node>>,
 }
@@ -136,7 +136,7 @@ impl Composer<'_> {
         );
     }
 
-    fn take(&mut self, event: Event<'_>, place: Place) -> Option<()> {
+    fn take(&mut self, event: Event<'_>, place: SourcePosition) -> Option<()> {
         match event {
             Event::Nothing
             | Event::StreamStart
@@ -169,7 +169,13 @@ impl Composer<'_> {
         }
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Option<Node> {
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        place: SourcePosition,
+    ) -> Option<Node> {
         let scalar = match tag {
             None if style == ScalarStyle::Plain => Scalar::resolve(text),
             None => Scalar::Text,
@@ -185,7 +191,7 @@ impl Composer<'_> {
         Some(Node::new(place, Value::Scalar { text: text.to_owned(), scalar }))
     }
 
-    fn begin(&mut self, place: Place, anchor: usize, is_map: bool, tag: Option<&Tag>) -> Option<()> {
+    fn begin(&mut self, place: SourcePosition, anchor: usize, is_map: bool, tag: Option<&Tag>) -> Option<()> {
         let usual = if is_map { "map" } else { "seq" };
         if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema() || tag.suffix != usual) {
             self.ledger.problem(place, "", format!("the tag {tag} does not fit here"), "remove the tag");
@@ -194,11 +200,11 @@ impl Composer<'_> {
         if self.open.len() >= DEEPEST {
             return self.too_deep(place);
         }
-        self.open.push(Open { place, anchor, is_map, children: Vec::new() });
+        self.open.push(OpenCollection { place, anchor, is_map, children: Vec::new() });
         Some(())
     }
 
-    fn too_deep(&mut self, place: Place) -> Option<()> {
+    fn too_deep(&mut self, place: SourcePosition) -> Option<()> {
         self.ledger.problem(
             place,
             "",
@@ -217,7 +223,7 @@ impl Composer<'_> {
         self.put(node, place)
     }
 
-    fn put(&mut self, node: Rc<Node>, place: Place) -> Option<()> {
+    fn put(&mut self, node: Rc<Node>, place: SourcePosition) -> Option<()> {
         if self.open.len() + node.height > DEEPEST {
             return self.too_deep(place);
         }

@@ -61,8 +61,8 @@ fn a_call_comes_back_as_it_was_recorded() {
     history
         .replay(&EVER, |call| {
             let args = match call.args {
-                Arguments::Whole(text) => text.to_owned(),
-                Arguments::Lacking { lack, .. } => format!("{lack:?}"),
+                ReplayedArguments::Whole(text) => text.to_owned(),
+                ReplayedArguments::Lacking { lack, .. } => format!("{lack:?}"),
                 other => format!("{other:?}"),
             };
             assert_eq!(call.session_end_ms, Some(call.at_ms), "the clock stands still");
@@ -82,7 +82,7 @@ fn a_call_comes_back_as_it_was_recorded() {
     let without = Replay { args: false, ..EVER };
     history
         .replay(&without, |call| {
-            unread += usize::from(call.args == Arguments::Unread);
+            unread += usize::from(call.args == ReplayedArguments::Unread);
             ControlFlow::Continue(())
         })
         .unwrap();
@@ -91,11 +91,11 @@ fn a_call_comes_back_as_it_was_recorded() {
 
 #[test]
 fn arguments_that_were_withheld_are_never_whole() {
-    assert_eq!(arguments(None, 0), Arguments::Absent);
-    assert_eq!(arguments(Some("{}"), 4 | 8), Arguments::Whole("{}"), "flags of the result");
-    let withheld = Arguments::Lacking { kept: "", lack: Lack::Withheld };
+    assert_eq!(arguments(None, 0), ReplayedArguments::Absent);
+    assert_eq!(arguments(Some("{}"), 4 | 8), ReplayedArguments::Whole("{}"), "flags of the result");
+    let withheld = ReplayedArguments::Lacking { kept: "", lack: Lack::Withheld };
     assert_eq!(arguments(None, ARGS_WITHHELD | ARGS_MASKED), withheld);
-    let cut = Arguments::Lacking { kept: "{", lack: Lack::Cut };
+    let cut = ReplayedArguments::Lacking { kept: "{", lack: Lack::Cut };
     assert_eq!(arguments(Some("{"), ARGS_CUT | ARGS_MASKED), cut);
 }
 

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::History;
 use super::super::filter::{TEXT_COLUMNS, texts};
 use super::super::rows::CALL_TABLES;
-use super::words::{Parts, cut};
+use super::words::{NameParts, cut};
 use super::{
     BY_PERSON, Class, FAILED, SHARD, SPAN, drop_shard, mark, open_writer, reach, table, wipe_what_was_left,
 };
@@ -347,7 +347,7 @@ impl Work<'_> {
             add(self.mark(BY_PERSON.0, BY_PERSON.1));
         }
         for text in texts(row, 9)? {
-            cut(text, Parts::Also, &mut add);
+            cut(text, NameParts::Also, &mut add);
         }
         let (server, tool) = (row.get_ref(3)?.as_str()?, row.get_ref(6)?.as_str()?);
         let shard = rev.div_euclid(SHARD);

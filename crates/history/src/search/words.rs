@@ -19,7 +19,7 @@ pub struct Words {
 
 /// A text to look for words in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Text<'t> {
+pub(crate) enum SearchedText<'t> {
     Plain(&'t str),
     /// JSON, perhaps cut: escapes stand for other characters.
     Json(&'t str),
@@ -30,7 +30,7 @@ impl Words {
     pub fn of(text: &str) -> Option<Words> {
         let mut whole: Vec<String> = Vec::new();
         let mut last = String::new();
-        cut(Text::Plain(text), Parts::Whole, &mut |word| {
+        cut(SearchedText::Plain(text), NameParts::Whole, &mut |word| {
             last.clear();
             last.push_str(word);
             if whole.len() < ASKED && !whole.iter().any(|known| known == word) {
@@ -46,14 +46,14 @@ impl Words {
     }
 
     /// Are all of them in these texts together?
-    pub(crate) fn are_in(&self, texts: &[Text<'_>]) -> bool {
+    pub(crate) fn are_in(&self, texts: &[SearchedText<'_>]) -> bool {
         let mut missing: Vec<&str> = self.whole.iter().map(String::as_str).collect();
         let mut begun = self.begun.as_deref();
         for text in texts {
             if missing.is_empty() && begun.is_none() {
                 break;
             }
-            cut(*text, Parts::Also, &mut |word| {
+            cut(*text, NameParts::Also, &mut |word| {
                 missing.retain(|missing| *missing != word);
                 if begun.is_some_and(|begun| word.starts_with(begun)) {
                     begun = None;
@@ -65,23 +65,23 @@ impl Words {
 
     /// The same for one plain text.
     pub fn are_in_text(&self, text: &str) -> bool {
-        self.are_in(&[Text::Plain(text)])
+        self.are_in(&[SearchedText::Plain(text)])
     }
 }
 
 /// What becomes of names in camel case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parts {
+pub(super) enum NameParts {
     Whole,
     Also,
 }
 
 /// Calls `each` with every word, in order, also more than once.
-pub(super) fn cut(text: Text<'_>, parts: Parts, each: &mut dyn FnMut(&str)) {
+pub(super) fn cut(text: SearchedText<'_>, parts: NameParts, each: &mut dyn FnMut(&str)) {
     let mut cutter = Cutter { word: String::new(), part: 0, split: false, small: false, parts, each };
     match text {
-        Text::Plain(text) => text.chars().for_each(|c| cutter.take(c)),
-        Text::Json(text) => unescaped(text, &mut |c| cutter.take(c)),
+        SearchedText::Plain(text) => text.chars().for_each(|c| cutter.take(c)),
+        SearchedText::Json(text) => unescaped(text, &mut |c| cutter.take(c)),
     }
     cutter.end();
 }
@@ -93,7 +93,7 @@ struct Cutter<'e> {
     split: bool,
     /// The last character was no capital.
     small: bool,
-    parts: Parts,
+    parts: NameParts,
     each: &'e mut dyn FnMut(&str),
 }
 
@@ -110,7 +110,7 @@ impl Cutter<'_> {
             return;
         }
         let capital = c.is_uppercase();
-        if capital && self.small && self.parts == Parts::Also && !self.word.is_empty() {
+        if capital && self.small && self.parts == NameParts::Also && !self.word.is_empty() {
             (self.each)(&self.word[self.part..]);
             self.part = self.word.len();
             self.split = true;
@@ -177,9 +177,9 @@ fn unit(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn words(text: Text<'_>) -> Vec<String> {
+    fn words(text: SearchedText<'_>) -> Vec<String> {
         let mut found = Vec::new();
-        cut(text, Parts::Also, &mut |word| found.push(word.to_owned()));
+        cut(text, NameParts::Also, &mut |word| found.push(word.to_owned()));
         found
     }
 
@@ -195,7 +195,7 @@ mod tests {
             ("!?", &[]),
         ];
         for (text, expected) in cases {
-            assert_eq!(words(Text::Plain(text)), *expected, "{text}");
+            assert_eq!(words(SearchedText::Plain(text)), *expected, "{text}");
         }
     }
 
@@ -212,9 +212,9 @@ mod tests {
             (r"\uéé12", &["éé12"]),
         ];
         for (text, expected) in cases {
-            assert_eq!(words(Text::Json(text)), *expected, "{text}");
+            assert_eq!(words(SearchedText::Json(text)), *expected, "{text}");
         }
-        assert_eq!(words(Text::Plain(r"C:\new")), ["c", "new"]);
+        assert_eq!(words(SearchedText::Plain(r"C:\new")), ["c", "new"]);
     }
 
     #[test]

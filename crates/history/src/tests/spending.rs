@@ -1,12 +1,12 @@
-use callgate_controls::allowance::{What, grant, is_spent};
+use callgate_controls::allowance::{AllowanceScope, grant, is_spent};
 
 use super::*;
 
 const QUARTER: Duration = Duration::from_secs(15 * 60);
 
-fn one_call() -> What {
+fn one_call() -> AllowanceScope {
     let call = "k3v9qa-1z".parse().unwrap();
-    What::Call { tool: "send".to_owned(), digest: [0xab; 32], call }
+    AllowanceScope::Call { tool: "send".to_owned(), digest: [0xab; 32], call }
 }
 
 fn intent(spend: Option<&str>) -> Intent<'_> {

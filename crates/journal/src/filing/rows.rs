@@ -13,7 +13,9 @@ use crate::database::flags::{
 };
 use crate::notes::{self, approved_words};
 use crate::spool::reader::ReadGroup;
-use crate::spool::record::{Body, CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, records};
+use crate::spool::record::{
+    CallRecord, DecisionRecord, Mark, Opened, OutcomeRecord, Record, RecordedBody, records,
+};
 use crate::timeline::{self, InForce};
 use crate::{Decision, EndReason, EventKind, Origin, Outcome};
 
@@ -30,7 +32,7 @@ pub(super) struct Context {
 }
 
 /// A call of the chunk under way, with its outcome if that is there too.
-struct Row<'b> {
+struct FiledCall<'b> {
     call: CallRecord<'b>,
     mark: Mark,
     /// A person has to say whether it may go on, and nobody has yet.
@@ -38,10 +40,10 @@ struct Row<'b> {
     outcome: Option<Ending<'b>>,
 }
 
-impl<'b> Row<'b> {
-    fn new(call: CallRecord<'b>, mark: Mark) -> Row<'b> {
+impl<'b> FiledCall<'b> {
+    fn new(call: CallRecord<'b>, mark: Mark) -> FiledCall<'b> {
         let undecided = call.decision == Decision::Asked;
-        Row { call, mark, undecided, outcome: None }
+        FiledCall { call, mark, undecided, outcome: None }
     }
 
     fn decide(&mut self, decided: &DecisionRecord<'b>) {
@@ -73,7 +75,7 @@ impl Filer {
         drained: i64,
         rev: &mut i64,
     ) -> rusqlite::Result<()> {
-        let mut rows: Vec<Row<'_>> = Vec::new();
+        let mut rows: Vec<FiledCall<'_>> = Vec::new();
         let mut others: Vec<Other<'_>> = Vec::new();
         let mut of_seq: FxHashMap<u64, usize> = FxHashMap::default();
         let new = groups.iter().filter(|group| group.number.cast_signed() > drained);
@@ -81,12 +83,12 @@ impl Filer {
             let ending = match record {
                 Record::Call(call) => {
                     of_seq.insert(call.seq, rows.len());
-                    rows.push(Row::new(call, Mark::default()));
+                    rows.push(FiledCall::new(call, Mark::default()));
                     continue;
                 }
                 Record::MarkedCall { call, mark } => {
                     of_seq.insert(call.seq, rows.len());
-                    rows.push(Row::new(call, mark));
+                    rows.push(FiledCall::new(call, mark));
                     continue;
                 }
                 Record::Decided(decided) => {
@@ -112,7 +114,7 @@ impl Filer {
             }
         }
         self.insert(session, &rows, rev)?;
-        for Row { call, .. } in &rows {
+        for FiledCall { call, .. } in &rows {
             self.account_for(opened, call.decision, (call.rule, call.tool, call.at_ms), rev)?;
         }
         for other in others {
@@ -124,7 +126,7 @@ impl Filer {
         Ok(())
     }
 
-    fn insert(&mut self, session: i64, rows: &[Row<'_>], rev: &mut i64) -> rusqlite::Result<()> {
+    fn insert(&mut self, session: i64, rows: &[FiledCall<'_>], rev: &mut i64) -> rusqlite::Result<()> {
         let Filer { connection, contexts, .. } = self;
         let mut statement = connection.prepare_cached(
             "INSERT INTO calls(rev, session, seq, context, run, at_ms, outcome, duration_us, flags, args_bytes,
@@ -132,7 +134,7 @@ impl Filer {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT DO NOTHING",
         )?;
-        for Row { call, mark, undecided, outcome } in rows {
+        for FiledCall { call, mark, undecided, outcome } in rows {
             let context = context(connection, contexts, &call.into())?;
             *rev += 1;
             let withheld = outcome.as_ref().is_some_and(|outcome| outcome.withheld);
@@ -479,6 +481,6 @@ fn micros(duration: u64) -> i64 {
     i64::try_from(duration).unwrap_or(i64::MAX)
 }
 
-fn flags(body: Option<&Body<'_>>, cut: i64, masked: i64) -> i64 {
+fn flags(body: Option<&RecordedBody<'_>>, cut: i64, masked: i64) -> i64 {
     body.map_or(0, |body| if body.cut { cut } else { 0 } | if body.masked { masked } else { 0 })
 }

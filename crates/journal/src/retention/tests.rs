@@ -12,7 +12,8 @@ use crate::{EndReason, Event, Journal, Origin, Outcome};
 fn trim_all(home: &Home, settings: &Settings, now: i64) -> usize {
     let writer = open_writer(home, now).unwrap();
     let mut steps = 0;
-    while trim(&writer.connection, settings, now, Ceiling::of(settings).history(0, 0)).unwrap() == Step::More
+    while trim(&writer.connection, settings, now, Ceiling::of(settings).history(0, 0)).unwrap()
+        == RemovalProgress::More
     {
         steps += 1;
         assert!(steps < 10_000);

@@ -1,7 +1,7 @@
 //! What a spool holds. The encoding is not self-describing: variants and fields are only ever added as new
 //! variants at the end, never changed.
 
-use callgate_redaction::Kept;
+use callgate_redaction::RedactedText;
 use serde::{Deserialize, Serialize};
 
 use crate::{Decision, EndReason, EventKind, Origin, Outcome};
@@ -77,7 +77,7 @@ pub(crate) struct CallRecord<'a> {
     pub rule: &'a str,
     pub reason: &'a str,
     #[serde(borrow)]
-    pub args: Option<Body<'a>>,
+    pub args: Option<RecordedBody<'a>>,
 }
 
 /// Takes the place of what its call's record says of the same.
@@ -96,12 +96,12 @@ pub(crate) struct OutcomeRecord<'a> {
     pub outcome: Outcome,
     pub duration_us: u64,
     #[serde(borrow)]
-    pub result: Option<Body<'a>>,
+    pub result: Option<RecordedBody<'a>>,
 }
 
 /// Arguments or a result: masked, then cut.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Body<'a> {
+pub(crate) struct RecordedBody<'a> {
     pub text: &'a str,
     /// How long it was as it came.
     pub bytes: u64,
@@ -109,15 +109,15 @@ pub(crate) struct Body<'a> {
     pub masked: bool,
 }
 
-impl<'a> Body<'a> {
+impl<'a> RecordedBody<'a> {
     /// What is kept of `text`.
-    pub(crate) fn of(kept: &'a Kept<'_>, text: &str) -> Body<'a> {
-        Body { text: &kept.text, bytes: text.len() as u64, cut: kept.cut, masked: kept.masked }
+    pub(crate) fn of(kept: &'a RedactedText<'_>, text: &str) -> RecordedBody<'a> {
+        RecordedBody { text: &kept.text, bytes: text.len() as u64, cut: kept.cut, masked: kept.masked }
     }
 
     /// Only how long `text` is.
-    pub(crate) fn size_of(text: &str) -> Body<'static> {
-        Body { text: "", bytes: text.len() as u64, cut: false, masked: false }
+    pub(crate) fn size_of(text: &str) -> RecordedBody<'static> {
+        RecordedBody { text: "", bytes: text.len() as u64, cut: false, masked: false }
     }
 }
 

@@ -8,10 +8,10 @@ use callgate_protocol::fold::fold;
 use callgate_protocol::json::quoted;
 
 use super::peaks::{WINDOWS, human};
-use super::seen::{Named, Seen, TOOLS, ToolSeen};
+use super::usage::{NameCounts, TOOLS, ToolSeen, Usage};
 use super::values::{Common, is_plain};
 use super::verbs::{FREEING, frees, names_one_thing, only_reads, runs_code};
-use super::{AskRule, ProposedRule, Wish, plain};
+use super::{AskRule, ProposedRule, SuggestionRequest, plain};
 use crate::words::counted;
 
 /// Calls that it takes before a longer window says more than chance.
@@ -26,16 +26,16 @@ const NAMED: usize = 12;
 pub(super) struct Draft {
     pub(super) head: Vec<String>,
     notes: Vec<String>,
-    hide: Vec<Line>,
+    hide: Vec<DraftLine>,
     tools: Vec<ToolLine>,
     resources: Option<List>,
     prompts: Option<List>,
-    other_methods: Option<Line>,
+    other_methods: Option<DraftLine>,
 }
 
 /// A piece of JSON, the same in words (of a hidden tool its name), and the count that justifies it.
 #[derive(Debug)]
-struct Line {
+struct DraftLine {
     json: String,
     words: String,
     why: String,
@@ -54,9 +54,9 @@ struct ToolLine {
     name: String,
     why: String,
     ask: Option<AskRule>,
-    deny_if: Vec<Line>,
-    require: Vec<Line>,
-    limits: Vec<Line>,
+    deny_if: Vec<DraftLine>,
+    require: Vec<DraftLine>,
+    limits: Vec<DraftLine>,
 }
 
 #[derive(Debug)]
@@ -64,17 +64,17 @@ struct List {
     key: &'static str,
     /// If nothing was used.
     why: String,
-    allow: Vec<Line>,
+    allow: Vec<DraftLine>,
 }
 
-impl Line {
-    fn new(json: String, words: String, why: String) -> Line {
-        Line { json, words, why, gone: false }
+impl DraftLine {
+    fn new(json: String, words: String, why: String) -> DraftLine {
+        DraftLine { json, words, why, gone: false }
     }
 }
 
 impl Draft {
-    pub(super) fn new(seen: &Seen, wish: &Wish<'_>, span: &str) -> Draft {
+    pub(super) fn new(seen: &Usage, wish: &SuggestionRequest<'_>, span: &str) -> Draft {
         let mut draft = Draft::default();
         for (name, tool) in seen.tools.iter().filter(|(_, tool)| tool.is_used()) {
             let line = tool_line(name, tool, wish.margin.max(1));
@@ -110,7 +110,7 @@ impl Draft {
         draft.resources = list("resources", &seen.resources, span, &mut draft.notes);
         draft.prompts = list("prompts", &seen.prompts, span, &mut draft.notes);
         if seen.unknown_methods == 0 {
-            draft.other_methods = Some(Line::new(
+            draft.other_methods = Some(DraftLine::new(
                 quoted("deny"),
                 "methods that the protocol does not know are refused".to_owned(),
                 format!("methods that the protocol does not know: 0 calls in {span}"),
@@ -137,10 +137,10 @@ impl Draft {
     }
 
     fn hide(&mut self, name: &str, why: String) {
-        self.hide.push(Line::new(quoted(name), name.to_owned(), why));
+        self.hide.push(DraftLine::new(quoted(name), name.to_owned(), why));
     }
 
-    fn notes_about_tools(&mut self, seen: &Seen, kept_open: &[&str]) {
+    fn notes_about_tools(&mut self, seen: &Usage, kept_open: &[&str]) {
         if !kept_open.is_empty() {
             let verbs = FREEING.join(", ");
             self.note(format!(
@@ -215,7 +215,7 @@ impl Draft {
     /// Takes out what this rule is. False if the draft has no such rule that could go.
     pub(super) fn without(&mut self, rule: &str) -> bool {
         let below = |pointer: &str| rule == pointer || rule.starts_with(&format!("{pointer}/"));
-        let take = |lines: &mut [Line], pointer: &str| {
+        let take = |lines: &mut [DraftLine], pointer: &str| {
             let at = lines.iter().enumerate().position(|(index, _)| below(&format!("{pointer}/{index}")));
             at.map(|index| lines[index].gone = true).is_some()
         };
@@ -327,7 +327,7 @@ impl List {
     }
 }
 
-fn lines(text: &mut String, indent: &str, lines: &[Line]) {
+fn lines(text: &mut String, indent: &str, lines: &[DraftLine]) {
     for line in lines.iter().filter(|line| !line.gone) {
         let _ = writeln!(text, "{indent}{}, // {}", line.json, line.why);
     }
@@ -369,12 +369,12 @@ fn tool_line(name: &str, tool: &ToolSeen, margin: u32) -> ToolLine {
                 if let Some(folder) = values.folder(name) {
                     let words = format!("{path} only inside {folder}, where it is given");
                     let why = format!("{} of {calls} calls had it", values.calls);
-                    line.deny_if.push(Line::new(condition("not_inside", &quoted(&folder)), words, why));
+                    line.deny_if.push(DraftLine::new(condition("not_inside", &quoted(&folder)), words, why));
                 }
                 continue;
             }
         };
-        line.require.push(Line::new(json, words, why));
+        line.require.push(DraftLine::new(json, words, why));
     }
     if !only_reads(name) && !frees(name) {
         line.limits = caps(name, tool, margin);
@@ -383,7 +383,7 @@ fn tool_line(name: &str, tool: &ToolSeen, margin: u32) -> ToolLine {
 }
 
 /// One cap by the minute, and one by a longer time where that says more.
-fn caps(name: &str, tool: &ToolSeen, margin: u32) -> Vec<Line> {
+fn caps(name: &str, tool: &ToolSeen, margin: u32) -> Vec<DraftLine> {
     let cap = |index: usize| {
         let peak = tool.peaks.all()[index];
         let wished = human(peak.passed.saturating_mul(u64::from(margin)));
@@ -403,7 +403,7 @@ fn caps(name: &str, tool: &ToolSeen, margin: u32) -> Vec<Line> {
         let json = format!(
             "{{ \"counter\": {counter}, \"window\": \"{window}\", \"max\": {max}, \"scope\": \"grant\" }}"
         );
-        Line::new(json, format!("at most {max} a {window}"), why)
+        DraftLine::new(json, format!("at most {max} a {window}"), why)
     };
     let (minute, hour, day) = (cap(0), cap(1), cap(2));
     let often = tool.let_through >= OFTEN;
@@ -430,7 +430,7 @@ fn short(name: &str) -> &str {
 }
 
 /// The rule for what was read by name or address.
-fn list(key: &'static str, named: &Named, span: &str, notes: &mut Vec<String>) -> Option<List> {
+fn list(key: &'static str, named: &NameCounts, span: &str, notes: &mut Vec<String>) -> Option<List> {
     let plain_ones = named.calls.keys().all(|name| is_plain("uri", name) && !name.contains(['*', '?']));
     if named.spoiled || named.calls.len() > LISTED || !plain_ones {
         notes.push(format!("no rule for {key}: what was used cannot be put into one"));
@@ -440,7 +440,7 @@ fn list(key: &'static str, named: &Named, span: &str, notes: &mut Vec<String>) -
         .calls
         .iter()
         .map(|(name, calls)| {
-            Line::new(
+            DraftLine::new(
                 quoted(name),
                 format!("{name} allowed"),
                 format!("{} in {span}", counted(*calls, "call")),

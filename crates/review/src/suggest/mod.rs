@@ -6,7 +6,7 @@
 
 mod draft;
 mod peaks;
-mod seen;
+mod usage;
 mod values;
 mod verbs;
 
@@ -17,11 +17,11 @@ use std::ops::ControlFlow;
 use callgate_history::{History, Replay};
 use callgate_policy::{Files, Policy};
 
-use crate::again::{Row, judge_again};
 use crate::error::ReviewError;
+use crate::rejudging::{ReplayedRow, judge_again};
 use crate::words::{DAY_MS, counted, lately, period};
 use draft::{Asking, Draft};
-use seen::Seen;
+use usage::Usage;
 
 /// How much room a cap leaves above the busiest time that was seen.
 pub const MARGIN: u32 = 2;
@@ -35,7 +35,7 @@ const OBJECTIONS: usize = 10_000;
 
 /// What is to be drafted.
 #[derive(Clone, Copy)]
-pub struct Wish<'a> {
+pub struct SuggestionRequest<'a> {
     pub server: &'a str,
     pub since_ms: i64,
     pub now_ms: i64,
@@ -48,9 +48,9 @@ pub struct Wish<'a> {
     pub files: &'a dyn Files,
 }
 
-impl fmt::Debug for Wish<'_> {
+impl fmt::Debug for SuggestionRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wish")
+        f.debug_struct("SuggestionRequest")
             .field("server", &self.server)
             .field("since_ms", &self.since_ms)
             .finish_non_exhaustive()
@@ -92,8 +92,8 @@ pub struct ProposedRule {
 }
 
 /// Drafts a policy that lets through what was let through, and as little else as can be said in a few lines.
-pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewError> {
-    let mut seen = Seen::default();
+pub fn suggest(history: &History, wish: &SuggestionRequest<'_>) -> Result<Suggestion, ReviewError> {
+    let mut seen = Usage::default();
     let which = Replay { server: wish.server, since_ms: wish.since_ms, until_ms: i64::MAX, args: true };
     history.replay(&which, |call| {
         seen.call(&call);
@@ -148,7 +148,7 @@ pub fn suggest(history: &History, wish: &Wish<'_>) -> Result<Suggestion, ReviewE
 /// left out on purpose.
 fn objections(
     history: &History,
-    wish: &Wish<'_>,
+    wish: &SuggestionRequest<'_>,
     text: &str,
     failed: &BTreeSet<&str>,
 ) -> Result<BTreeSet<String>, ReviewError> {
@@ -158,7 +158,7 @@ fn objections(
         Err(report) => return Ok(report.problems.into_iter().map(|problem| problem.pointer).collect()),
     };
     judge_again(history, &policy, wish.server, wish.since_ms, wish.files, |row| {
-        if let Row::Judged(judged) = row
+        if let ReplayedRow::Judged(judged) = row
             && judged.was_let_through()
             && judged.ruling.refuses()
             && !failed.contains(judged.about())
@@ -172,7 +172,7 @@ fn objections(
     Ok(found)
 }
 
-fn head(seen: &Seen, lately: &str, enough: bool) -> Vec<String> {
+fn head(seen: &Usage, lately: &str, enough: bool) -> Vec<String> {
     let mut head = vec![format!(
         "Drafted from {} of {} by {} {lately}. Read it before you use it.",
         counted(seen.calls, "call"),

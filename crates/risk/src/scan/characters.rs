@@ -3,29 +3,29 @@
 use super::{ScanFinding, Text, finding};
 
 /// A kind of characters, and what is said of it.
-struct Kind {
+struct CharacterKind {
     code: &'static str,
     holds: fn(char) -> bool,
     explanation: &'static str,
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
+const KINDS: &[CharacterKind] = &[
+    CharacterKind {
         code: "tag-characters",
         holds: is_tag,
         explanation: "Unicode tag characters: a second text that no screen shows and that a model can read.",
     },
-    Kind {
+    CharacterKind {
         code: "bidi-control",
         holds: is_bidi,
         explanation: "Characters that turn the direction of writing: what is shown is not what is there.",
     },
-    Kind {
+    CharacterKind {
         code: "ansi-escape",
         holds: |letter| letter == '\u{1b}' || letter == '\u{9b}',
         explanation: "An escape sequence for terminals: it can hide or overwrite what a person reads there.",
     },
-    Kind {
+    CharacterKind {
         code: "control-character",
         holds: |letter| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t' | '\u{1b}' | '\u{9b}'),
         explanation: "A control character, which has no place in a text for people.",

@@ -3,18 +3,18 @@
 use rustix::process::Pid;
 
 use super::process::{Process, await_end};
-use super::sweep::{KILL, Place, TERM};
+use super::sweep::{KILL, ProcessNamespace, TERM};
 use super::tree::Snapshot;
-use crate::{ProcessId, Seen};
+use crate::{ObservedProcess, ProcessId};
 
 /// Everyone that can be seen but for those that have ended; empty where there is no `/proc`.
-pub fn everyone() -> Vec<Seen> {
+pub fn everyone() -> Vec<ObservedProcess> {
     let Some(snapshot) = Snapshot::take() else { return Vec::new() };
     snapshot.processes.values().filter(|process| !process.is_zombie()).map(seen).collect()
 }
 
 /// Everyone below a process, without itself and without those that have ended.
-pub fn tree_of(root: u32) -> Vec<Seen> {
+pub fn tree_of(root: u32) -> Vec<ObservedProcess> {
     let (Some(root), Some(snapshot)) = (pid(root), Snapshot::take()) else { return Vec::new() };
     let below = snapshot.below(root, |_| true);
     below.into_iter().filter(|process| !process.is_zombie()).map(seen).collect()
@@ -50,8 +50,8 @@ pub fn session_of(number: u32) -> Option<String> {
 /// Ends these, first with SIGTERM; says of each whether it was seen to be gone. Left alone and not gone: what is another
 /// user's or in another pid namespace. Blocks for a second at most.
 pub fn end(ids: &[ProcessId]) -> Vec<(ProcessId, bool)> {
-    let here = Place::of(rustix::process::getpid());
-    let ours = |process: &Process| here.is_some() && Place::of(process.pid) == here;
+    let here = ProcessNamespace::of(rustix::process::getpid());
+    let ours = |process: &Process| here.is_some() && ProcessNamespace::of(process.pid) == here;
     let there = |id: &ProcessId| Process::read(pid(id.pid)?).filter(|now| now.known() == *id && ours(now));
     let found: Vec<Process> = ids.iter().filter_map(there).collect();
     for process in &found {
@@ -70,8 +70,8 @@ fn pid(number: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(number).ok()?)
 }
 
-pub(super) fn seen(process: &Process) -> Seen {
-    Seen {
+pub(super) fn seen(process: &Process) -> ObservedProcess {
+    ObservedProcess {
         id: process.known(),
         parent: process.parent.map(|pid| pid.as_raw_nonzero().get().unsigned_abs()),
         name: process.name.clone(),

@@ -9,7 +9,7 @@ use rustix::process::{Pid, getpid};
 
 use super::census::{arguments, seen};
 use super::process::Process;
-use crate::{ProcessId, Seen};
+use crate::{ObservedProcess, ProcessId};
 
 /// No line of ancestors is longer; a circle, which a torn view could show, ends.
 const LONGEST_LINE: usize = 256;
@@ -33,7 +33,7 @@ const MANAGERS: [&str; 10] = [
 
 /// The first of these gates that has its client above this process, and the process of the client. A gate that is no more, or
 /// whose number another process has now, has none.
-pub fn client_above(gates: &[ProcessId]) -> Option<(ProcessId, Seen)> {
+pub fn client_above(gates: &[ProcessId]) -> Option<(ProcessId, ObservedProcess)> {
     let own = line_from(Some(getpid()));
     gates.iter().find_map(|gate| {
         let clients = clients_of(*gate);

@@ -77,7 +77,7 @@ struct Leftover {
 
 fn find(state: &impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Leftover> {
     let Some(snapshot) = Snapshot::take() else { return Vec::new() };
-    let Some(here) = Place::of(getpid()) else { return Vec::new() };
+    let Some(here) = ProcessNamespace::of(getpid()) else { return Vec::new() };
     let own_line = snapshot.line_of(getpid());
     let own_sessions: HashSet<String> = own_line.iter().filter_map(|process| process.marker()).collect();
     let own_line: HashSet<Pid> = own_line.into_iter().map(|process| process.pid).collect();
@@ -86,7 +86,7 @@ fn find(state: &impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Lef
     let ours = |process: &Process| {
         !process.is_zombie()
             && !own_line.contains(&process.pid)
-            && Place::of(process.pid).as_ref() == Some(&here)
+            && ProcessNamespace::of(process.pid).as_ref() == Some(&here)
     };
     let abandoned = |session: &str| !own_sessions.contains(session) && state(session) == SessionState::Ended;
     let being_kept = |process: &Process| {
@@ -121,16 +121,16 @@ fn find(state: &impl Fn(&str) -> SessionState, recorded: &[Recorded]) -> Vec<Lef
 
 /// Whose a process is, and in which world its number means anything.
 #[derive(PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ProcessNamespace {
     user: u32,
     pid_namespace: PathBuf,
 }
 
-impl Place {
-    pub(super) fn of(pid: Pid) -> Option<Place> {
+impl ProcessNamespace {
+    pub(super) fn of(pid: Pid) -> Option<ProcessNamespace> {
         let directory = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
         let user = if pid == getpid() { geteuid().as_raw() } else { fs::metadata(&directory).ok()?.uid() };
         let pid_namespace = fs::read_link(directory.join("ns/pid")).ok()?;
-        Some(Place { user, pid_namespace })
+        Some(ProcessNamespace { user, pid_namespace })
     }
 }

@@ -6,19 +6,19 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, getpid};
 
 use super::tree::{Process, arguments_of, await_end, describe, everyone as all};
-use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept, ancestry};
+use crate::{Left, ObservedProcess, ProcessId, Recorded, SessionState, Swept, ancestry};
 
 /// Nobody waits for these any more: SIGTERM is a courtesy.
 const TERM: Duration = Duration::from_millis(500);
 const KILL: Duration = Duration::from_millis(500);
 
 /// Everyone that can be seen but for those that have ended.
-pub fn everyone() -> Vec<Seen> {
+pub fn everyone() -> Vec<ObservedProcess> {
     all().iter().map(seen).collect()
 }
 
 /// Everyone below a process, without itself.
-pub fn tree_of(root: u32) -> Vec<Seen> {
+pub fn tree_of(root: u32) -> Vec<ObservedProcess> {
     let Some(root) = pid(root) else { return Vec::new() };
     below(&all(), root).iter().map(seen).collect()
 }
@@ -104,9 +104,9 @@ fn number(pid: Pid) -> u32 {
     pid.as_raw_nonzero().get().unsigned_abs()
 }
 
-fn seen(process: &Process) -> Seen {
+fn seen(process: &Process) -> ObservedProcess {
     let name = name_of(process).unwrap_or_default();
-    Seen { id: process.known(), parent: process.parent.map(number), name }
+    ObservedProcess { id: process.known(), parent: process.parent.map(number), name }
 }
 
 /// What a process calls itself: the file of its first argument. Nothing, where the system does not tell.

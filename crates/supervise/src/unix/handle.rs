@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpid};
 
-use super::errand::{Errand, ServerEnds};
 use super::keeper::{self, Ends};
+use super::keeper_request::{Errand, ServerEnds};
 use super::program;
 use super::raw::{self, HeldSignals};
 use super::report::Report;

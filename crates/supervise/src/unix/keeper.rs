@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 use rustix::time::Timespec;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::errand::{Errand, ServerEnds};
+use super::keeper_request::{Errand, ServerEnds};
 use super::raw;
 use super::report::Report;
 use crate::system::{self, Tree};

@@ -1,8 +1,8 @@
 //! Linux and macOS: a forked keeper between the shim and the server.
 
-mod errand;
 mod handle;
 mod keeper;
+mod keeper_request;
 mod login;
 pub(crate) mod program;
 pub(crate) mod raw;

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use std::os::windows::io::OwnedHandle;
 
 use super::raw;
-use crate::told::{program_name, with_true_parents};
-use crate::{Left, ProcessId, Recorded, Seen, SessionState, Swept, ancestry};
+use crate::windows_parsing::{program_name, with_true_parents};
+use crate::{Left, ObservedProcess, ProcessId, Recorded, SessionState, Swept, ancestry};
 
 /// Everyone that we may look at. A process whose parent is gone, or not for us to look at, has none.
-pub fn everyone() -> Vec<Seen> {
+pub fn everyone() -> Vec<ObservedProcess> {
     // A number is not given away while somebody has a handle on its process. So whoever is in a list that is made now is the one
     // that the handle is on, and its parent and its start are told of the same.
     let held: HashMap<u32, OwnedHandle> =
         raw::listed().into_iter().filter_map(|one| Some((one.pid, raw::open(one.pid)?))).collect();
     let seen = raw::listed().into_iter().filter_map(|one| {
         let start = raw::created(held.get(&one.pid)?)?;
-        Some(Seen {
+        Some(ObservedProcess {
             id: ProcessId { pid: one.pid, start },
             parent: Some(one.parent),
             name: program_name(&one.file).to_owned(),
@@ -27,7 +27,7 @@ pub fn everyone() -> Vec<Seen> {
 
 /// Everyone below a process, without itself. Who lost its parent is below nobody; the job, which has it still, is known to the
 /// shim alone.
-pub fn tree_of(root: u32) -> Vec<Seen> {
+pub fn tree_of(root: u32) -> Vec<ObservedProcess> {
     let all = everyone();
     ancestry::below(&all, root, |one| (one.id.pid, one.parent)).into_iter().cloned().collect()
 }

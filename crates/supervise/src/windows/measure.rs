@@ -5,7 +5,7 @@ use std::os::windows::io::OwnedHandle;
 use super::census::tree_of;
 use super::raw;
 use crate::Measured;
-use crate::told::program_name;
+use crate::windows_parsing::program_name;
 
 /// Every process of a job, also those that lost their parent.
 pub(super) fn of_job(job: &OwnedHandle) -> Option<Measured> {

@@ -20,7 +20,7 @@ pub fn ancestry() -> crate::Ancestry {
 }
 
 /// Nobody looks at ancestors here.
-pub fn client_above(_gates: &[crate::ProcessId]) -> Option<(crate::ProcessId, crate::Seen)> {
+pub fn client_above(_gates: &[crate::ProcessId]) -> Option<(crate::ProcessId, crate::ObservedProcess)> {
     None
 }
 

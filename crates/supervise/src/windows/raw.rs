@@ -24,7 +24,7 @@ use windows_sys::Win32::System::Threading::{
     QueryFullProcessImageNameW, TerminateProcess, WaitForSingleObject,
 };
 
-use crate::told::{self, Answer};
+use crate::windows_parsing::{self, ListAnswer};
 
 /// Puts this process into a new job that ends with its handle. Children join it by themselves, from their first moment.
 ///
@@ -86,7 +86,7 @@ pub(super) fn end_job(job: &OwnedHandle) -> io::Result<()> {
 /// The numbers of all processes of a job; none if the system does not tell.
 #[expect(unsafe_code, reason = "Job Objects have no safe form")]
 pub(super) fn members(job: &OwnedHandle) -> Option<Vec<u32>> {
-    told::job_list(|words| {
+    windows_parsing::job_list(|words| {
         let length = u32::try_from(size_of_val(words)).ok()?;
         let room = words.as_mut_ptr().cast();
         // SAFETY: the handle is valid, and the room is as long as is said, aligned for the numbers of this class of information
@@ -101,10 +101,10 @@ pub(super) fn members(job: &OwnedHandle) -> Option<Vec<u32>> {
             )
         } != 0;
         if told {
-            return Some(Answer::Whole);
+            return Some(ListAnswer::Whole);
         }
         // SAFETY: no arguments, and nothing was called in between.
-        (unsafe { GetLastError() } == ERROR_MORE_DATA).then_some(Answer::Cut)
+        (unsafe { GetLastError() } == ERROR_MORE_DATA).then_some(ListAnswer::Cut)
     })
 }
 

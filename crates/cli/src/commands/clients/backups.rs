@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use callgate_clients::Client;
 use callgate_clients::backup::{Backup, Backups};
-use callgate_clients::copied::{holds, is_first};
+use callgate_clients::backup_contents::{holds, is_first};
 use callgate_clients::secrets::moving::refers;
 use callgate_clients::secrets::purging::purge;
 use callgate_clients::survey::entries;
@@ -13,7 +13,7 @@ use callgate_home::Home;
 use callgate_keychain::SystemKeychain;
 use serde_json::json;
 
-use super::{look, named, shown};
+use super::{display, look, named};
 use crate::args::BackupsArgs;
 use crate::confirm;
 use crate::duration::iso;
@@ -43,7 +43,7 @@ pub(crate) fn list(args: &BackupsArgs) -> anyhow::Result<ExitCode> {
                 "{}  {}  {size:>12}  {}",
                 copy.id(),
                 iso(copy.at_ms),
-                shown::path(&copy.path)
+                display::path(&copy.path)
             ));
             screen.line(&screen.paint(screen::DIM, &format!("  {}", described(copy, &copies))));
         }

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use callgate_clients::discover::Found;
 use callgate_clients::ledger::Ledger;
-use callgate_clients::plan::{Act, Plan};
-use callgate_clients::secrets::returning::Returned;
+use callgate_clients::plan::{Plan, PlannedAct};
+use callgate_clients::secrets::restoration::Returned;
 use callgate_clients::survey::{Entry, State};
 use callgate_clients::{Client, ledger};
 use callgate_home::Home;
@@ -17,7 +17,7 @@ use callgate_wiring::view::EntryKey;
 use callgate_wiring::{EntryChange, Timing, Written, launch_notes_of};
 
 use super::selection::Selection;
-use super::{quiet, shown};
+use super::{display, quiet};
 use crate::act::{desk, told};
 use crate::args::{ChangeArgs, EntriesArgs, WhileRunning};
 use crate::commands::starting;
@@ -27,7 +27,7 @@ use crate::screen::{self, Screen};
 pub(crate) fn diff(args: &EntriesArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let binary = place(home.path());
-    let act = Act::Protect { binary: text(&binary)? };
+    let act = PlannedAct::Protect { binary: text(&binary)? };
     let screen = Screen::new();
     Ok(Work::of(&home, args)?.show(&screen, act)?.close(&screen, act, true))
 }
@@ -36,7 +36,7 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let binary = place(home.path());
     let work = Work::of(&home, &args.entries)?;
-    let (screen, act) = (Screen::new(), Act::Protect { binary: text(&binary)? });
+    let (screen, act) = (Screen::new(), PlannedAct::Protect { binary: text(&binary)? });
     if args.dry_run {
         let outcome = work.show(&screen, act)?;
         if let Some(start) = &args.start {
@@ -50,7 +50,7 @@ pub(crate) fn protect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let mended = outcome.done.is_empty() && outcome.refused == 0 && put != Installed::Already;
     let code = match mended {
         true => {
-            let path = shown::path(&binary);
+            let path = display::path(&binary);
             screen.line(&format!(
                 "Put {path} in place ({}): what is protected starts through it.",
                 env!("CARGO_PKG_VERSION")
@@ -105,10 +105,10 @@ pub(crate) fn unprotect(args: &ChangeArgs) -> anyhow::Result<ExitCode> {
     let home = Home::locate()?;
     let (screen, work) = (Screen::new(), Work::of(&home, &args.entries)?);
     if args.dry_run {
-        return Ok(work.show(&screen, Act::Unprotect)?.close(&screen, Act::Unprotect, true));
+        return Ok(work.show(&screen, PlannedAct::Unprotect)?.close(&screen, PlannedAct::Unprotect, true));
     }
     confirm::loosening(&work.without_gates(), "unprotect")?;
-    Ok(work.write(&screen, Act::Unprotect, How::of(args)).close(&screen, Act::Unprotect, false))
+    Ok(work.write(&screen, PlannedAct::Unprotect, How::of(args)).close(&screen, PlannedAct::Unprotect, false))
 }
 
 /// How a change is made.
@@ -157,7 +157,7 @@ impl<'a> Work<'a> {
             }
         }
         let one = |(client, names): &(&Client, Vec<String>)| {
-            format!("{} start {}", client.name, shown::names(names))
+            format!("{} start {}", client.name, display::names(names))
         };
         match &gated[..] {
             [] => "let these clients start their servers without the gate".to_owned(),
@@ -166,16 +166,20 @@ impl<'a> Work<'a> {
     }
 
     /// Without writing.
-    pub(in crate::commands) fn show(&self, screen: &Screen, act: Act<'_>) -> anyhow::Result<Outcome> {
+    pub(in crate::commands) fn show(
+        &self,
+        screen: &Screen,
+        act: PlannedAct<'_>,
+    ) -> anyhow::Result<ChangeOutcome> {
         let ledger = ledger::read(self.home.path())?;
-        let mut outcome = Outcome::default();
+        let mut outcome = ChangeOutcome::default();
         let chosen = |entry: &Entry| self.selection.has(entry);
         let mut change = self.change(act, &chosen, &ledger);
         for file in self.selection.files() {
             match change.preview(file) {
                 Ok(plan) => {
                     let entries = &plan.contents.entries;
-                    shown::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
+                    display::diff(screen, &plan.found.path, (plan.before(), &plan.after), entries);
                     self.told(screen, &plan, act, &mut outcome);
                     launch_notes_told(screen, &plan, act);
                 }
@@ -185,9 +189,9 @@ impl<'a> Work<'a> {
         Ok(outcome)
     }
 
-    pub(in crate::commands) fn write(&self, screen: &Screen, act: Act<'_>, how: How) -> Outcome {
+    pub(in crate::commands) fn write(&self, screen: &Screen, act: PlannedAct<'_>, how: How) -> ChangeOutcome {
         let ledger = ledger::read(self.home.path()).unwrap_or_default();
-        let mut outcome = Outcome::default();
+        let mut outcome = ChangeOutcome::default();
         let chosen = |entry: &Entry| self.selection.has(entry);
         let mut change = self.change(act, &chosen, &ledger);
         change.leave_secrets = how.leave_secrets;
@@ -215,7 +219,7 @@ impl<'a> Work<'a> {
 
     fn change<'c>(
         &'c self,
-        act: Act<'c>,
+        act: PlannedAct<'c>,
         chosen: &'c dyn Fn(&Entry) -> bool,
         ledger: &'c Ledger,
     ) -> EntryChange<'c> {
@@ -223,8 +227,8 @@ impl<'a> Work<'a> {
         EntryChange::new(self.home.path(), act, chosen, (ledger, &self.selection.surveyed), now_ms)
     }
 
-    fn told(&self, screen: &Screen, plan: &Plan, act: Act<'_>, outcome: &mut Outcome) {
-        if let Act::Protect { .. } = act
+    fn told(&self, screen: &Screen, plan: &Plan, act: PlannedAct<'_>, outcome: &mut ChangeOutcome) {
+        if let PlannedAct::Protect { .. } = act
             && let Some(why) = plan.contents.no_list()
         {
             left_alone(screen, &plan.found, &why, outcome);
@@ -234,7 +238,7 @@ impl<'a> Work<'a> {
                 true => String::new(),
                 false => format!(" (known as {})", screen::quoted(&edit.server)),
             };
-            let words = format!("{}{known}", shown::name(&edit.key.name));
+            let words = format!("{}{known}", display::name(&edit.key.name));
             outcome.keys.push(EntryKey {
                 client: edit.key.client.clone(),
                 path: edit.key.path.to_string_lossy().into_owned(),
@@ -254,7 +258,7 @@ impl<'a> Work<'a> {
                 let text = format!(
                     "{}: {} stays as it is: {}",
                     plan.found.client.name,
-                    shown::name(name),
+                    display::name(name),
                     refused.why
                 );
                 screen.line(&screen.paint(screen::WARN, &screen::harmless(&text)));
@@ -263,14 +267,14 @@ impl<'a> Work<'a> {
     }
 }
 
-fn launch_notes_told(screen: &Screen, plan: &Plan, act: Act<'_>) {
-    if let Act::Protect { .. } = act {
-        shown::launch_notes(screen, &launch_notes_of(plan));
+fn launch_notes_told(screen: &Screen, plan: &Plan, act: PlannedAct<'_>) {
+    if let PlannedAct::Protect { .. } = act {
+        display::launch_notes(screen, &launch_notes_of(plan));
     }
 }
 
-fn secrets_back(screen: &Screen, client: &Client, returned: &Returned<'_>, outcome: &mut Outcome) {
-    let name = format!("{}: {}", client.name, shown::name(&returned.entry.key.name));
+fn secrets_back(screen: &Screen, client: &Client, returned: &Returned<'_>, outcome: &mut ChangeOutcome) {
+    let name = format!("{}: {}", client.name, display::name(&returned.entry.key.name));
     match &returned.moved {
         Ok(moved) => {
             screen.line(&format!("{name}: {} back in the file", moved.names.join(", ")));
@@ -291,27 +295,27 @@ fn secrets_back(screen: &Screen, client: &Client, returned: &Returned<'_>, outco
     }
 }
 
-fn left_alone(screen: &Screen, found: &Found, why: &str, outcome: &mut Outcome) {
+fn left_alone(screen: &Screen, found: &Found, why: &str, outcome: &mut ChangeOutcome) {
     outcome.refused += 1;
-    let text = format!("{}: {why}", shown::path(&found.path));
+    let text = format!("{}: {why}", display::path(&found.path));
     screen.line(&screen.paint(screen::BAD, &screen::harmless(&text)));
 }
 
-pub(in crate::commands) fn done(act: Act<'_>, dry: bool) -> &'static str {
+pub(in crate::commands) fn done(act: PlannedAct<'_>, dry: bool) -> &'static str {
     match (act, dry) {
-        (Act::Protect { .. }, false) => "protected",
-        (Act::Protect { .. }, true) => "would protect",
-        (Act::Unprotect, false) => "no longer protected:",
-        (Act::Unprotect, true) => "would no longer protect",
-        (Act::Place { .. }, false) => "placed",
-        (Act::Place { .. }, true) => "would place",
-        (Act::Remove, false) => "removed",
-        (Act::Remove, true) => "would remove",
+        (PlannedAct::Protect { .. }, false) => "protected",
+        (PlannedAct::Protect { .. }, true) => "would protect",
+        (PlannedAct::Unprotect, false) => "no longer protected:",
+        (PlannedAct::Unprotect, true) => "would no longer protect",
+        (PlannedAct::Place { .. }, false) => "placed",
+        (PlannedAct::Place { .. }, true) => "would place",
+        (PlannedAct::Remove, false) => "removed",
+        (PlannedAct::Remove, true) => "would remove",
     }
 }
 
 #[derive(Default)]
-pub(in crate::commands) struct Outcome {
+pub(in crate::commands) struct ChangeOutcome {
     /// Per client, the entries that were edited.
     done: Vec<(&'static Client, Vec<String>)>,
     /// The same entries as the desk names them.
@@ -319,9 +323,9 @@ pub(in crate::commands) struct Outcome {
     refused: usize,
 }
 
-impl Outcome {
+impl ChangeOutcome {
     /// Says what was done, or would be.
-    pub(in crate::commands) fn told(&self, screen: &Screen, act: Act<'_>, dry: bool) {
+    pub(in crate::commands) fn told(&self, screen: &Screen, act: PlannedAct<'_>, dry: bool) {
         for (client, names) in &self.done {
             screen.line(&format!("{}: {} {}", client.name, done(act, dry), names.join(", ")));
             if !dry {
@@ -330,7 +334,7 @@ impl Outcome {
         }
     }
 
-    fn close(&self, screen: &Screen, act: Act<'_>, dry: bool) -> ExitCode {
+    fn close(&self, screen: &Screen, act: PlannedAct<'_>, dry: bool) -> ExitCode {
         if self.done.is_empty() && self.refused == 0 {
             screen.line("Nothing to do: everything chosen is so already.");
         }

@@ -6,7 +6,7 @@ use callgate_clients::drift::{Drift, drift, take_note};
 use callgate_clients::{ledger, queue};
 use callgate_home::Home;
 
-use super::{look, named, shown};
+use super::{display, look, named};
 use crate::args::GoneArgs;
 use crate::confirm;
 use crate::screen::Screen;
@@ -34,8 +34,8 @@ pub(crate) fn run(args: &GoneArgs) -> anyhow::Result<ExitCode> {
     for drift in &wiped {
         let Drift::Wiped { path, lost, .. } = drift else { continue };
         queue::forget(home.path(), lost)?;
-        let names: Vec<_> = lost.iter().map(|key| shown::name(&key.name)).collect();
-        screen.line(&format!("{}: {} gone on purpose", shown::path(path), names.join(", ")));
+        let names: Vec<_> = lost.iter().map(|key| display::name(&key.name)).collect();
+        screen.line(&format!("{}: {} gone on purpose", display::path(path), names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use callgate_clients::drift::{Drift, drift};
 use callgate_clients::ledger;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::queue::{self, Queued, Todo};
 use callgate_clients::survey::{Entry, State, Surveyed, entries};
 use callgate_clients::table::client;
@@ -16,7 +16,7 @@ use callgate_supervise::find;
 use callgate_wiring::came_back;
 use serde_json::json;
 
-use super::{look, may_run, shown};
+use super::{display, look, may_run};
 use crate::args::ClientsListArgs;
 use crate::screen::{self, Screen};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ClientsListArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Entries whose gate is not as it was put there.
-fn tampered(home: &Home, surveyed: &[Surveyed]) -> BTreeSet<Key> {
+fn tampered(home: &Home, surveyed: &[Surveyed]) -> BTreeSet<LedgerKey> {
     let ledger = ledger::read(home.path()).unwrap_or_default();
     let binary = callgate_programs::place(home.path());
     let drifts = drift(surveyed, &ledger, &[], &binary.to_string_lossy());
@@ -68,36 +68,36 @@ fn dead_gate(entry: &Entry) -> Option<&str> {
 }
 
 /// A word for the state, and what there is to say about it.
-fn words(entry: &Entry, tampered: &BTreeSet<Key>) -> (&'static str, anstyle::Style, String) {
+fn words(entry: &Entry, tampered: &BTreeSet<LedgerKey>) -> (&'static str, anstyle::Style, String) {
     match &entry.state {
         State::Protected { .. } if tampered.contains(&entry.key) => {
-            ("not as protected", screen::BAD, shown::command(entry))
+            ("not as protected", screen::BAD, display::command(entry))
         }
         State::Protected { .. } if dead_gate(entry).is_some() => {
             let gate = dead_gate(entry).map(screen::harmless).unwrap_or_default();
             ("cannot start", screen::BAD, format!("its gate is missing: {gate}"))
         }
         State::Protected { server } if *server == entry.key.name => {
-            ("protected", screen::GOOD, shown::command(entry))
+            ("protected", screen::GOOD, display::command(entry))
         }
         State::Protected { server } => {
             let known = format!("(known as {}) ", screen::quoted(server));
-            ("protected", screen::GOOD, known + &shown::command(entry))
+            ("protected", screen::GOOD, known + &display::command(entry))
         }
-        State::Open => ("not protected", screen::WARN, shown::command(entry)),
+        State::Open => ("not protected", screen::WARN, display::command(entry)),
         State::NotCoverable(why) => ("not coverable", screen::DIM, screen::harmless(why)),
     }
 }
 
-fn print(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
+fn print(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<LedgerKey>) {
     let client = file.found.client;
     let runs = client.caches && may_run(client);
     let runs = if runs { "  (runs now)" } else { "" };
-    let (name, path) = (screen.paint(screen::BOLD, client.name), shown::path(&file.found.path));
+    let (name, path) = (screen.paint(screen::BOLD, client.name), display::path(&file.found.path));
     let head = format!("{name} ({})  {path}{runs}", client.id);
     screen.line(&head);
     if let Some(other) = &file.found.shadowed_by {
-        let text = format!("  {} reads {} in its stead", client.name, shown::path(other));
+        let text = format!("  {} reads {} in its stead", client.name, display::path(other));
         screen.line(&screen.paint(screen::WARN, &text));
     }
     match &file.read {
@@ -109,7 +109,7 @@ fn print(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
         Ok(contents) => {
             for entry in &contents.entries {
                 let (word, style, rest) = words(entry, tampered);
-                let name = screen::pad(&shown::name(&entry.key.name), 20);
+                let name = screen::pad(&display::name(&entry.key.name), 20);
                 let project = entry.key.project.as_deref();
                 let project = project.map_or_else(String::new, |p| format!("in {}: ", screen::harmless(p)));
                 let room = Screen::columns().saturating_sub(40).max(40);
@@ -126,7 +126,7 @@ fn print(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
     }
 }
 
-fn summary(screen: &Screen, surveyed: &[Surveyed], tampered: &BTreeSet<Key>) {
+fn summary(screen: &Screen, surveyed: &[Surveyed], tampered: &BTreeSet<LedgerKey>) {
     if surveyed.is_empty() {
         screen.line("No AI client has a configuration file here. Callgate knows where 21 of them keep theirs: docs/clients.md");
         return;
@@ -166,7 +166,7 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queue
             Drift::Wiped { client, path, lost } => format!(
                 "{} has lost all its servers, {} of them behind the gate: callgate clients backups. Or they are gone on \
                  purpose: callgate clients gone {client}",
-                shown::path(path),
+                display::path(path),
                 lost.len()
             ),
             Drift::LostGate { key } => format!("{} has lost its gate: protect it again", whose(key)),
@@ -178,27 +178,27 @@ fn changed(screen: &Screen, home: &Home, surveyed: &[Surveyed], waiting: &[Queue
                 )
             }
             Drift::Tampered { key, how } => {
-                let how: Vec<_> = how.iter().map(|one| one.words(shown::name)).collect();
+                let how: Vec<_> = how.iter().map(|one| one.words(display::name)).collect();
                 format!(
                     "{} is not as it was protected: {}. Put that right: callgate clients protect {} {}",
                     whose(key),
                     how.join("; "),
                     key.client,
-                    shown::name(&key.name)
+                    display::name(&key.name)
                 )
             }
             Drift::Shadowed { path, by } => {
                 format!(
                     "{} is behind the gate, but {} is read in its stead",
-                    shown::path(path),
-                    shown::path(by)
+                    display::path(path),
+                    display::path(by)
                 )
             }
             Drift::CameBack { key } => {
-                let entry = format!("{} {}", key.client, shown::name(&key.name));
+                let entry = format!("{} {}", key.client, display::name(&key.name));
                 format!(
                     "{}. Take it away again: callgate clients unprotect {entry}. Or keep it: callgate clients protect {entry}",
-                    came_back(&key.client, &shown::name(&key.name), 1)
+                    came_back(&key.client, &display::name(&key.name), 1)
                 )
             }
             // Theirs to do, or said above.
@@ -230,8 +230,8 @@ fn waits(screen: &Screen, waiting: &[Queued]) {
             let of_this = waiting.iter().filter(|queued| queued.key.client == client.id && is(&queued.todo));
             let what: Vec<_> = of_this
                 .map(|queued| match queued.todo {
-                    Todo::Restore { .. } => shown::path(&queued.key.path),
-                    _ => shown::name(&queued.key.name),
+                    Todo::Restore { .. } => display::path(&queued.key.path),
+                    _ => display::name(&queued.key.name),
                 })
                 .collect();
             if !what.is_empty() {
@@ -241,12 +241,12 @@ fn waits(screen: &Screen, waiting: &[Queued]) {
     }
 }
 
-fn whose(key: &Key) -> String {
+fn whose(key: &LedgerKey) -> String {
     let client = client(&key.client).map_or(key.client.as_str(), |client| client.name);
-    format!("{client}: {}", shown::name(&key.name))
+    format!("{client}: {}", display::name(&key.name))
 }
 
-fn objects(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
+fn objects(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<LedgerKey>) {
     let client = file.found.client.id;
     let path = file.found.path.display().to_string();
     match &file.read {
@@ -272,7 +272,7 @@ fn objects(screen: &Screen, file: &Surveyed, tampered: &BTreeSet<Key>) {
                 };
                 let object = json!({
                     "client": client, "path": path, "project": entry.key.project, "name": entry.key.name,
-                    "state": state, "server": server, "why": why, "command": shown::command(entry),
+                    "state": state, "server": server, "why": why, "command": display::command(entry),
                 });
                 screen.line(&object.to_string());
             }

@@ -2,12 +2,12 @@
 
 mod backups;
 pub(super) mod change;
+pub(super) mod display;
 mod gone;
 mod list;
 mod repair;
 mod restore;
 pub(super) mod selection;
-pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

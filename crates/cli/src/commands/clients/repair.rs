@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use callgate_clients::mark::{RepairError, carry_out, plan};
+use callgate_clients::byte_order_mark::{RepairError, carry_out, plan};
 use callgate_clients::survey::Surveyed;
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
 
 use super::quiet;
-use super::{look, named, shown};
+use super::{display, look, named};
 use crate::args::RepairArgs;
 use crate::screen::{self, Screen};
 
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let surveyed = look(&home, &args.project)?;
     let meant = |file: &&Surveyed| client.is_none_or(|client| client.id == file.found.client.id);
     for file in surveyed.iter().filter(meant) {
-        let path = shown::path(&file.found.path);
+        let path = display::path(&file.found.path);
         match one(&screen, &home, file, args) {
             Ok(words) => {
                 done += 1;

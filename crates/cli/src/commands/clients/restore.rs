@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use callgate_clients::backup::Backups;
-use callgate_clients::copied::{Gates, gates};
+use callgate_clients::backup_contents::{Gates, gates};
 use callgate_clients::restore::{Wanted, lost_in_wipe};
 use callgate_clients::{change, file};
 use callgate_home::Home;
@@ -12,7 +12,7 @@ use callgate_home::clock::{Clock as _, SystemClock};
 use callgate_wiring::References;
 
 use super::change::put_program;
-use super::{named, quiet, shown, wiring};
+use super::{display, named, quiet, wiring};
 use crate::args::{RestoreArgs, WhileRunning};
 use crate::confirm;
 use crate::duration::iso;
@@ -31,7 +31,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         let now = String::from_utf8_lossy(&now);
         let mut entries = change::entries_in(copy, &copy.path);
         entries.extend(change::entries_in(copy, &copy.copy));
-        shown::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
+        display::diff(&Screen::new(), &copy.path, (&now, &String::from_utf8_lossy(&bytes)), &entries);
         return Ok(ExitCode::SUCCESS);
     }
     let (screen, running) = (Screen::new(), WhileRunning { force: args.force, wait: args.wait });
@@ -49,7 +49,7 @@ pub(crate) fn restore(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         told => told.words().into_iter().for_each(|words| screen.line(&screen.paint(screen::WARN, words))),
     }
     let lost = lost_in_wipe(home.path(), copy)?;
-    let path = shown::path(&copy.path);
+    let path = display::path(&copy.path);
     if lost.is_empty() {
         agreed(&path, &gates(copy))?;
     } else {
@@ -74,14 +74,18 @@ fn put_back(screen: &Screen, home: &Home, wanted: Wanted<'_>, gates_return: bool
     }
     let gates = wiring(home)?.put_back(wanted);
     let told = |words: &str| screen.line(&screen.paint(screen::BAD, &screen::harmless(words)));
-    match gates.with_context(|| format!("{} cannot be put back", shown::path(&wanted.copy.path)))? {
+    match gates.with_context(|| format!("{} cannot be put back", display::path(&wanted.copy.path)))? {
         None => Ok(true),
         Some(Ok(plan)) => {
             for edit in &plan.edits {
-                screen.line(&format!("{} is behind the gate again", shown::name(&edit.key.name)));
+                screen.line(&format!("{} is behind the gate again", display::name(&edit.key.name)));
             }
             for refused in &plan.refused {
-                told(&format!("{} is not behind the gate: {}", shown::name(&refused.key.name), refused.why));
+                told(&format!(
+                    "{} is not behind the gate: {}",
+                    display::name(&refused.key.name),
+                    refused.why
+                ));
             }
             Ok(plan.refused.is_empty())
         }
@@ -104,7 +108,7 @@ fn agreed(path: &str, gates: &Gates) -> anyhow::Result<()> {
 /// In words, and whether it loosens the gate.
 fn question(path: &str, gates: &Gates) -> (String, bool) {
     let named = |words: &str, names: &[String]| {
-        (!names.is_empty()).then(|| format!("{words} {}", shown::names(names)))
+        (!names.is_empty()).then(|| format!("{words} {}", display::names(names)))
     };
     let parts = [
         named("without the gate in front of", &gates.lost),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use callgate_clients::Client;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_home::Home;
 
@@ -17,13 +17,13 @@ pub(in crate::commands) struct Selection {
     client: Option<&'static Client>,
     servers: BTreeSet<String>,
     /// Entries that are not meant, whatever the rest says.
-    besides: BTreeSet<Key>,
+    besides: BTreeSet<LedgerKey>,
     pub(in crate::commands) surveyed: Vec<Surveyed>,
 }
 
 impl Selection {
     /// Every entry of these files, besides some.
-    pub(in crate::commands) fn all(surveyed: Vec<Surveyed>, besides: BTreeSet<Key>) -> Selection {
+    pub(in crate::commands) fn all(surveyed: Vec<Surveyed>, besides: BTreeSet<LedgerKey>) -> Selection {
         Selection { client: None, servers: BTreeSet::new(), besides, surveyed }
     }
 

@@ -9,7 +9,7 @@ use callgate_clients::entry::{NewServer, Server};
 use callgate_clients::own::{self, Wanted, placing};
 use callgate_clients::plan::Plan;
 use callgate_clients::secrets::find::{self, Slot};
-use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::secrets::lazy_keychain::Lazily;
 use callgate_clients::table::clients;
 use callgate_desk::Desk;
 use callgate_desk::view::ServerStart;
@@ -22,7 +22,7 @@ use super::{refused, wiring};
 use crate::act::{desk, told};
 use crate::args::AddArgs;
 use crate::commands::clients::change::{put_program, text};
-use crate::commands::clients::{named, person, quiet, shown};
+use crate::commands::clients::{display, named, person, quiet};
 use crate::commands::starting;
 use crate::hidden;
 use crate::screen::{self, Screen};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
     let mut adding = Adding::new(&home, args, wiring.look_at_clients()?)?;
     let is_new = !own::check(home.path(), &adding.wanted)?;
     adding.warn(&screen);
-    shown::launch_notes(&screen, &launch_notes(&args.name, &adding.wanted.server.local()));
+    display::launch_notes(&screen, &launch_notes(&args.name, &adding.wanted.server.local()));
     let ready = adding.look_ahead(&screen)?;
     if args.dry_run {
         adding.show(&screen)?;
@@ -57,8 +57,8 @@ pub(crate) fn run(args: &AddArgs) -> anyhow::Result<ExitCode> {
         let opened = (!args.secret.is_empty()).then(|| keychain.open()).transpose();
         let opened = opened.map_err(|error| anyhow::anyhow!("{error}. Nothing was added."))?;
         own::add(home.path(), &adding.wanted, opened)?;
-        let path = shown::path(&own::path(home.path()));
-        screen.line(&format!("{} is in {path} now.", shown::name(&args.name)));
+        let path = display::path(&own::path(home.path()));
+        screen.line(&format!("{} is in {path} now.", display::name(&args.name)));
     }
     let begun = match &args.start {
         Some(start) => {
@@ -132,7 +132,7 @@ impl<'a> Adding<'a> {
         for found in &self.targets {
             let who = found.client.name;
             let why = match self.plan(found) {
-                Err(why) => Some(format!("{}: {why}", shown::path(&found.path))),
+                Err(why) => Some(format!("{}: {why}", display::path(&found.path))),
                 Ok(plan) if !plan.refused.is_empty() => plan.refused.first().map(|one| one.why.clone()),
                 Ok(plan) if plan.changes_nothing() || self.args.dry_run => None,
                 Ok(_) => quiet(screen, found.client, self.args.running).err(),
@@ -151,13 +151,13 @@ impl<'a> Adding<'a> {
         let (new, listing) = (self.wanted.server.local(), own::read(self.home.path())?);
         let masker = masker_of(listing.servers.iter().filter_map(Server::local).chain([&new]));
         let (before, after) = own::preview(self.home.path(), &self.wanted)?;
-        shown::masked_diff(screen, &own::path(self.home.path()), (&before, &after), &masker);
+        display::masked_diff(screen, &own::path(self.home.path()), (&before, &after), &masker);
         for found in &self.targets {
             if let Ok(plan) = self.plan(found) {
                 let entries = plan.contents.entries.iter().filter_map(|entry| entry.local());
                 let new = self.wanted.server.local();
                 let masker = masker_of(entries.chain([&new]));
-                shown::masked_diff(screen, &found.path, (plan.before(), &plan.after), &masker);
+                display::masked_diff(screen, &found.path, (plan.before(), &plan.after), &masker);
             }
         }
         Ok(())
@@ -189,12 +189,12 @@ impl<'a> Adding<'a> {
                     screen.line(&format!(
                         "{}: {} is there already.",
                         client.name,
-                        shown::name(&self.args.name)
+                        display::name(&self.args.name)
                     ));
                 }
                 Ok(_) => {
-                    let name = shown::name(&self.args.name);
-                    let path = shown::path(&found.path);
+                    let name = display::name(&self.args.name);
+                    let path = display::path(&found.path);
                     screen.line(&format!("{}: placed {name} behind the gate, in {path}", client.name));
                     screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
                 }
@@ -239,7 +239,7 @@ fn wanted(home: &Home, args: &AddArgs) -> anyhow::Result<Wanted> {
         let Some(local) = own::find(home.path(), &args.name)? else {
             bail!(
                 "there is no server {} yet. Say what it starts: callgate add {} -- COMMAND",
-                shown::name(&args.name),
+                display::name(&args.name),
                 screen::quoted(&args.name)
             );
         };

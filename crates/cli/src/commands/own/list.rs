@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::wiring;
 use crate::args::ServersArgs;
-use crate::commands::clients::shown;
+use crate::commands::clients::display;
 use crate::screen::{self, Screen};
 
 pub(crate) fn run(args: &ServersArgs) -> anyhow::Result<ExitCode> {
@@ -50,7 +50,7 @@ fn words(server: &Server) -> Result<Vec<String>, String> {
 }
 
 fn print(screen: &Screen, server: &Server, placed: &[(&Surveyed, &Entry)]) {
-    let name = screen::pad(&shown::name(&server.id.name), 20);
+    let name = screen::pad(&display::name(&server.id.name), 20);
     let room = Screen::columns().saturating_sub(24).max(40);
     let rest = match words(server) {
         Ok(words) => {
@@ -66,10 +66,10 @@ fn print(screen: &Screen, server: &Server, placed: &[(&Surveyed, &Entry)]) {
             State::NotCoverable(_) => ("not coverable", screen::DIM),
         };
         let state = screen.paint(style, &screen::pad(word, 13));
-        screen.line(&format!("  {state}  {}  {}", file.found.client.name, shown::path(&file.found.path)));
+        screen.line(&format!("  {state}  {}  {}", file.found.client.name, display::path(&file.found.path)));
     }
     if placed.is_empty() && server.local().is_some() {
-        let text = format!("  in no client: callgate add {} --client CLIENT", shown::name(&server.id.name));
+        let text = format!("  in no client: callgate add {} --client CLIENT", display::name(&server.id.name));
         screen.line(&screen.paint(screen::DIM, &text));
     }
 }

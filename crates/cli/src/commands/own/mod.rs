@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use callgate_clients::System;
 use callgate_clients::own::{self, placing};
-use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::secrets::lazy_keychain::Lazily;
 use callgate_home::Home;
 use callgate_home::clock::SystemClock;
 use callgate_wiring::Wiring;

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use callgate_clients::entry::Server;
-use callgate_clients::ledger::Key;
+use callgate_clients::ledger::LedgerKey;
 use callgate_clients::own::{self, placing};
-use callgate_clients::plan::{Act, plan};
-use callgate_clients::secrets::lazily::Lazily;
+use callgate_clients::plan::{PlannedAct, plan};
+use callgate_clients::secrets::lazy_keychain::Lazily;
 use callgate_clients::survey::{Entry, Surveyed};
 use callgate_home::Home;
 use callgate_home::clock::{Clock as _, SystemClock};
@@ -16,7 +16,7 @@ use callgate_wiring::{Look, RemovalPlan, masker_of};
 
 use super::{left_behind, refused, wiring};
 use crate::args::RemoveArgs;
-use crate::commands::clients::{named, quiet, shown};
+use crate::commands::clients::{display, named, quiet};
 use crate::confirm;
 use crate::screen::{self, Screen};
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
     }
     if files.is_empty() && gone.is_empty() && (!is_listed || !args.client.is_empty()) {
         let whom = if args.client.is_empty() { "Callgate" } else { "these clients" };
-        bail!("{whom} added no server {} here; `callgate servers` lists them", shown::name(&args.name));
+        bail!("{whom} added no server {} here; `callgate servers` lists them", display::name(&args.name));
     }
     if args.dry_run {
         return removing.show(&screen, &files);
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
         let mut from: Vec<_> = files.iter().map(|(file, _)| file.found.client.name).collect();
         from.extend((is_listed && args.client.is_empty()).then_some("Callgate's own list"));
         from.extend(from.is_empty().then_some("what Callgate remembers"));
-        confirm::asking(&format!("take {} out of {}", shown::name(&args.name), from.join(", ")), "remove")?;
+        confirm::asking(&format!("take {} out of {}", display::name(&args.name), from.join(", ")), "remove")?;
     }
     let keychain = Lazily::at(home.path());
     let all = removing.take_out(&screen, &files, &keychain);
@@ -57,15 +57,15 @@ pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<ExitCode> {
         return Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     if !all {
-        bail!("{} stays in Callgate's own list until it is out of every client", shown::name(&args.name));
+        bail!("{} stays in Callgate's own list until it is out of every client", display::name(&args.name));
     }
     if let Some(server) = own::forget(home.path(), &args.name)? {
         if let Some(local) = server.local() {
             let open = || keychain.open();
             left_behind(&screen, &placing::forget_own_secrets(home.path(), &args.name, local, &open));
         }
-        let path = shown::path(&own::path(home.path()));
-        screen.line(&format!("{} is no longer in {path}.", shown::name(&args.name)));
+        let path = display::path(&own::path(home.path()));
+        screen.line(&format!("{} is no longer in {path}.", display::name(&args.name)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -78,14 +78,14 @@ struct Removing<'a> {
 }
 
 impl Removing<'_> {
-    fn show(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)]) -> anyhow::Result<ExitCode> {
+    fn show(&self, screen: &Screen, files: &[(&Surveyed, Vec<LedgerKey>)]) -> anyhow::Result<ExitCode> {
         for (file, keys) in files {
             let chosen = |entry: &Entry| keys.contains(&entry.key);
             let mut names = self.look.names();
-            match plan(&file.found, Act::Remove, &chosen, &mut names, &self.look.ledger) {
+            match plan(&file.found, PlannedAct::Remove, &chosen, &mut names, &self.look.ledger) {
                 Ok(plan) => {
                     let texts = (plan.before(), plan.after.as_str());
-                    shown::diff(screen, &plan.found.path, texts, &plan.contents.entries);
+                    display::diff(screen, &plan.found.path, texts, &plan.contents.entries);
                     plan.refused.iter().for_each(|one| refused(screen, file.found.client.name, &one.why));
                 }
                 Err(error) => refused(screen, file.found.client.name, &error.to_string()),
@@ -96,13 +96,18 @@ impl Removing<'_> {
             let (before, after) = own::preview_forget(home, &self.args.name)?;
             let listing = own::read(home)?;
             let locals = listing.servers.iter().filter_map(Server::local);
-            shown::masked_diff(screen, &own::path(home), (&before, &after), &masker_of(locals));
+            display::masked_diff(screen, &own::path(home), (&before, &after), &masker_of(locals));
         }
         Ok(ExitCode::SUCCESS)
     }
 
     /// Whether all of it is out.
-    fn take_out(&self, screen: &Screen, files: &[(&Surveyed, Vec<Key>)], keychain: &Lazily<'_>) -> bool {
+    fn take_out(
+        &self,
+        screen: &Screen,
+        files: &[(&Surveyed, Vec<LedgerKey>)],
+        keychain: &Lazily<'_>,
+    ) -> bool {
         let now_ms = SystemClock::default().now().wall_ms;
         let open = || keychain.open();
         let mut names = self.look.names();
@@ -121,8 +126,8 @@ impl Removing<'_> {
                         refused(screen, client.name, &one.why);
                     }
                     if !taken.plan.edits.is_empty() {
-                        let path = shown::path(&file.found.path);
-                        let name = shown::name(&self.args.name);
+                        let path = display::path(&file.found.path);
+                        let name = display::name(&self.args.name);
                         screen.line(&format!("{}: removed {name} from {path}", client.name));
                         screen.line(&screen.paint(screen::DIM, &format!("  {}", client.reload)));
                     }

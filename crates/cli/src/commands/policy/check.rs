@@ -20,7 +20,7 @@ use crate::args::{CheckArgs, TestArgs};
 use crate::screen::{self, Screen};
 
 /// A policy that is looked at, and what its server listed last, if that is known.
-struct Subject {
+struct CheckedPolicy {
     /// What it is called in what is printed.
     shown: String,
     text: String,
@@ -37,8 +37,8 @@ pub(super) fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Is it a policy, and what its tests expect?
-fn check_one(screen: &Screen, json: bool, subject: &Subject) -> bool {
-    let Subject { shown, text, known } = subject;
+fn check_one(screen: &Screen, json: bool, subject: &CheckedPolicy) -> bool {
+    let CheckedPolicy { shown, text, known } = subject;
     let tools = known.as_ref().map(Catalogue::server_tools);
     let problems = diagnose(text, tools.as_ref(), wall_ms());
     let tests = Policy::parse(text).map(|policy| tests_of(policy, text, tools)).unwrap_or_default();
@@ -77,7 +77,7 @@ fn check_one(screen: &Screen, json: bool, subject: &Subject) -> bool {
 }
 
 /// The file, the server's policy, or all policies that there are, the default one last.
-fn subjects(args: &CheckArgs) -> anyhow::Result<Vec<Subject>> {
+fn subjects(args: &CheckArgs) -> anyhow::Result<Vec<CheckedPolicy>> {
     let home = Home::locate()?;
     let tools_of = |server: &str| catalogue::read(&home, server).ok().flatten();
     let Some(what) = &args.what else {
@@ -102,7 +102,7 @@ fn subjects(args: &CheckArgs) -> anyhow::Result<Vec<Subject>> {
     }
     // A server without a policy of its own follows the default one.
     let path = if own.exists() { own } else { home.default_policy() };
-    Ok(vec![Subject {
+    Ok(vec![CheckedPolicy {
         known: tools_of(args.server.as_deref().unwrap_or(server)),
         ..of_file(&home, &path, None)?
     }])
@@ -113,7 +113,7 @@ fn is_name(text: &str) -> bool {
     !text.contains(['/', '\\']) && !text.ends_with(".json") && !text.ends_with(".jsonc")
 }
 
-fn of_file(home: &Home, path: &Path, server: Option<&str>) -> anyhow::Result<Subject> {
+fn of_file(home: &Home, path: &Path, server: Option<&str>) -> anyhow::Result<CheckedPolicy> {
     let text = super::read(path)?;
     let known = match server {
         Some(server) => Some(catalogue::read(home, server)?.with_context(|| {
@@ -122,7 +122,7 @@ fn of_file(home: &Home, path: &Path, server: Option<&str>) -> anyhow::Result<Sub
         // Links lead to the same file.
         None => catalogue::of_policy(home, &path.canonicalize().unwrap_or_else(|_| path.to_owned())),
     };
-    Ok(Subject { shown: path.display().to_string(), text, known })
+    Ok(CheckedPolicy { shown: path.display().to_string(), text, known })
 }
 
 pub(super) fn test(args: &TestArgs) -> anyhow::Result<ExitCode> {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use callgate_codegen_history::OnRecord;
-use callgate_controls::allowance::{self, What};
+use callgate_controls::allowance::{self, AllowanceScope};
 use callgate_controls::limits::Readings;
 use callgate_controls::{Disk, catalogue, pause};
 use callgate_desk::view::Target;
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let allowances = allowance::read(&home);
     let open = allowances.open(&args.server, &now).filter(|granted| granted.is_for(client));
     let waived = open.fold(Waived::Nothing, |waived, granted| match &granted.what {
-        What::Observe => Waived::Enforcement,
+        AllowanceScope::Observe => Waived::Enforcement,
         what if what.admits(&args.tool) && waived == Waived::Nothing => Waived::Denials,
-        What::Tool(_) | What::Call { .. } => waived,
+        AllowanceScope::Tool(_) | AllowanceScope::Call { .. } => waived,
     });
     let files = Disk::new();
     let recordings = OnRecord::new(&home, &args.server, now.wall_ms);

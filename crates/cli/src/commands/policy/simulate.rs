@@ -14,7 +14,7 @@ use callgate_home::Home;
 use callgate_policy::edit::{Edit, apply, merge};
 use callgate_policy::lint::lint;
 use callgate_policy::{Policy, Rate};
-use callgate_review::{CallsApart, Difference, Example, Progress, Question, Simulation, compare};
+use callgate_review::{CallsApart, ComparisonRequest, Difference, Example, Progress, Simulation, compare};
 use callgate_shim::rule_source::guard;
 use callgate_text::local;
 use jiff::Timestamp;
@@ -81,7 +81,7 @@ pub(super) fn difference(
         }
         ControlFlow::Continue(())
     };
-    let question = Question { server, since_ms, files: &Disk::new(), examples: SHOWN };
+    let question = ComparisonRequest { server, since_ms, files: &Disk::new(), examples: SHOWN };
     let difference = compare(history, &today, &changed, &question, progress)?;
     if watched {
         drop(write!(stderr(), "\r\u{1b}[K"));

@@ -140,14 +140,14 @@ fn change_named(history: &History, server: &str, which: &str) -> anyhow::Result<
 }
 
 /// A text and what to call it.
-struct Named {
+struct NamedText {
     name: String,
     text: String,
 }
 
-fn now(home: &Home, server: &str) -> anyhow::Result<Named> {
+fn now(home: &Home, server: &str) -> anyhow::Result<NamedText> {
     let (path, text) = change::current(home, server)?;
-    Ok(Named { name: path.display().to_string(), text })
+    Ok(NamedText { name: path.display().to_string(), text })
 }
 
 fn last_change(history: &History, server: &str) -> anyhow::Result<PolicyChange> {
@@ -159,14 +159,14 @@ fn last_change(history: &History, server: &str) -> anyhow::Result<PolicyChange> 
 }
 
 /// A version by its first characters, or what a change left by the change's number (`#3`), as `revert` takes it.
-fn text_of(history: &History, server: &str, version: &str) -> anyhow::Result<Named> {
+fn text_of(history: &History, server: &str, version: &str) -> anyhow::Result<NamedText> {
     let version = match version.starts_with('#') {
         true => change_named(history, server, version)?.version,
         false => full_version(history, server, version)?,
     };
     let found = history.policy_text(&version, server)?;
     let found = found.with_context(|| format!("the text of version {version} is no longer kept"))?;
-    Ok(Named { name: format!("version {version}"), text: found.text })
+    Ok(NamedText { name: format!("version {version}"), text: found.text })
 }
 
 /// A version may be named by its first characters.

@@ -12,7 +12,7 @@ const MOST: usize = 5_000;
 
 /// A key, as far as this screen knows keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
+pub(super) enum KeyPress {
     Char(char),
     Up,
     Down,
@@ -29,7 +29,7 @@ pub(super) enum Key {
 
 /// What the screen cannot do by itself.
 #[derive(Debug, PartialEq)]
-pub(super) enum Wish {
+pub(super) enum ScreenRequest {
     Quit,
     Detail(String),
     Restrict(Restriction),
@@ -138,9 +138,9 @@ impl List {
         self.entries.push(entry);
     }
 
-    pub(super) fn press(&mut self, key: Key) -> Option<Wish> {
-        if key == Key::Interrupt {
-            return Some(Wish::Quit);
+    pub(super) fn press(&mut self, key: KeyPress) -> Option<ScreenRequest> {
+        if key == KeyPress::Interrupt {
+            return Some(ScreenRequest::Quit);
         }
         match std::mem::replace(&mut self.over, Over::Nothing) {
             Over::Typing(text) => self.type_on(text, key),
@@ -150,45 +150,47 @@ impl List {
     }
 
     /// Each key of the footer works in every view: whoever has opened a call can still block it, or pause all.
-    fn command(&mut self, over: Over, key: Key) -> Option<Wish> {
+    fn command(&mut self, over: Over, key: KeyPress) -> Option<ScreenRequest> {
         self.said.clear();
         match (&over, key) {
-            (_, Key::Char('q')) => return Some(Wish::Quit),
-            (_, Key::Char('P')) => {
+            (_, KeyPress::Char('q')) => return Some(ScreenRequest::Quit),
+            (_, KeyPress::Char('P')) => {
                 self.over = over;
-                return Some(Wish::Restrict(pause_all()));
+                return Some(ScreenRequest::Restrict(pause_all()));
             }
-            (_, Key::Char('u')) => {
+            (_, KeyPress::Char('u')) => {
                 self.over = over;
-                return Some(Wish::Undo);
+                return Some(ScreenRequest::Undo);
             }
-            (_, Key::Char('a')) => match self.waiting.first() {
+            (_, KeyPress::Char('a')) => match self.waiting.first() {
                 Some(first) => self.over = Over::Waiting(first.id.clone()),
                 None => self.say("No call waits for a decision."),
             },
             (Over::Waiting(id), key) => return self.on_waiting(id.clone(), key),
             (Over::Caps(offered), key) => return choose_cap(&offered.0, &offered.1, key),
             (Over::Help, _) => return None,
-            (Over::Detail(_), Key::Enter | Key::Escape) => return None,
-            (Over::Detail(detail), Key::Char('b' | 'h' | 'c')) => {
+            (Over::Detail(_), KeyPress::Enter | KeyPress::Escape) => return None,
+            (Over::Detail(detail), KeyPress::Char('b' | 'h' | 'c')) => {
                 let wish = self.act(&detail.line.clone(), key);
                 self.over = over;
                 return wish;
             }
-            (_, Key::Char('?')) => self.over = Over::Help,
-            (_, Key::Char('/')) => self.over = Over::Typing(self.searched.clone().unwrap_or_default()),
-            (_, Key::Char('f')) => match self.selected {
+            (_, KeyPress::Char('?')) => self.over = Over::Help,
+            (_, KeyPress::Char('/')) => self.over = Over::Typing(self.searched.clone().unwrap_or_default()),
+            (_, KeyPress::Char('f')) => match self.selected {
                 Some(_) => self.follow(),
                 None => self.step(0),
             },
-            (_, Key::Char('G') | Key::End) => self.follow(),
-            (_, Key::Char('j') | Key::Down) => return self.go(1, &over),
-            (_, Key::Char('k') | Key::Up) => return self.go(-1, &over),
-            (_, Key::PageDown) => return self.go(20, &over),
-            (_, Key::PageUp) => return self.go(-20, &over),
-            (_, Key::Char('g') | Key::Home) => return self.go(isize::MIN, &over),
-            (_, Key::Escape) if self.searched.is_some() => return Some(Wish::Search(String::new())),
-            (_, Key::Enter | Key::Char('b' | 'h' | 'c')) => return self.on_choice(key),
+            (_, KeyPress::Char('G') | KeyPress::End) => self.follow(),
+            (_, KeyPress::Char('j') | KeyPress::Down) => return self.go(1, &over),
+            (_, KeyPress::Char('k') | KeyPress::Up) => return self.go(-1, &over),
+            (_, KeyPress::PageDown) => return self.go(20, &over),
+            (_, KeyPress::PageUp) => return self.go(-20, &over),
+            (_, KeyPress::Char('g') | KeyPress::Home) => return self.go(isize::MIN, &over),
+            (_, KeyPress::Escape) if self.searched.is_some() => {
+                return Some(ScreenRequest::Search(String::new()));
+            }
+            (_, KeyPress::Enter | KeyPress::Char('b' | 'h' | 'c')) => return self.on_choice(key),
             // A key that means nothing changes nothing.
             _ => self.over = over,
         }
@@ -196,20 +198,20 @@ impl List {
     }
 
     /// What a key does to the call that is chosen. With none chosen it chooses the newest and says so; only the next press acts.
-    fn on_choice(&mut self, key: Key) -> Option<Wish> {
+    fn on_choice(&mut self, key: KeyPress) -> Option<ScreenRequest> {
         if self.selected.is_none() && self.newest_call() {
             let call = self.call().map(describe).unwrap_or_default();
             let word = match key {
-                Key::Char('b') => "b once more blocks it",
-                Key::Char('h') => "h once more hides it",
-                Key::Char('c') => "c once more shows caps for it",
+                KeyPress::Char('b') => "b once more blocks it",
+                KeyPress::Char('h') => "h once more hides it",
+                KeyPress::Char('c') => "c once more shows caps for it",
                 _ => "Enter once more opens it",
             };
             self.say(&format!("Chosen: {call}. {word}; j and k choose another."));
             return None;
         }
         match self.call().cloned() {
-            Some(line) if key == Key::Enter => Some(Wish::Detail(line.id)),
+            Some(line) if key == KeyPress::Enter => Some(ScreenRequest::Detail(line.id)),
             Some(line) => self.act(&line, key),
             None => {
                 self.say(NO_CALL);
@@ -218,15 +220,15 @@ impl List {
         }
     }
 
-    fn act(&mut self, line: &CallLine, key: Key) -> Option<Wish> {
+    fn act(&mut self, line: &CallLine, key: KeyPress) -> Option<ScreenRequest> {
         let Some(target) = target(line) else {
             self.say(NO_CALL);
             return None;
         };
         match key {
-            Key::Char('b') => Some(Wish::Restrict(Restriction::Block { target, reason: None })),
-            Key::Char('h') => Some(Wish::Restrict(Restriction::Hide { target, note: None })),
-            Key::Char('c') => Some(Wish::Advise(line.clone())),
+            KeyPress::Char('b') => Some(ScreenRequest::Restrict(Restriction::Block { target, reason: None })),
+            KeyPress::Char('h') => Some(ScreenRequest::Restrict(Restriction::Hide { target, note: None })),
+            KeyPress::Char('c') => Some(ScreenRequest::Advise(line.clone())),
             _ => None,
         }
     }
@@ -238,22 +240,22 @@ impl List {
     }
 
     /// What a key does to the call that is asked about. It denies at once; a yes takes its word.
-    fn on_waiting(&mut self, id: String, key: Key) -> Option<Wish> {
+    fn on_waiting(&mut self, id: String, key: KeyPress) -> Option<ScreenRequest> {
         let deny = |id: &str, block| {
-            Some(Wish::Decide(id.to_owned(), ApprovalVerdict::Deny { reason: None, block }))
+            Some(ScreenRequest::Decide(id.to_owned(), ApprovalVerdict::Deny { reason: None, block }))
         };
         match (key, self.asked(&id)) {
-            (Key::Escape | Key::Enter, _) => return None,
-            (Key::Char('j') | Key::Down, _) => return self.next_waiting(&id, 1),
-            (Key::Char('k') | Key::Up, _) => return self.next_waiting(&id, -1),
-            (Key::Char('y' | 'd' | 'D'), None) => self.say(GONE),
-            (Key::Char('d'), Some(_)) => return deny(&id, false),
-            (Key::Char('D'), Some(_)) => return deny(&id, true),
-            (Key::Char('y'), Some(asked)) if !draw::shows_whole(asked, self.size) => {
+            (KeyPress::Escape | KeyPress::Enter, _) => return None,
+            (KeyPress::Char('j') | KeyPress::Down, _) => return self.next_waiting(&id, 1),
+            (KeyPress::Char('k') | KeyPress::Up, _) => return self.next_waiting(&id, -1),
+            (KeyPress::Char('y' | 'd' | 'D'), None) => self.say(GONE),
+            (KeyPress::Char('d'), Some(_)) => return deny(&id, false),
+            (KeyPress::Char('D'), Some(_)) => return deny(&id, true),
+            (KeyPress::Char('y'), Some(asked)) if !draw::shows_whole(asked, self.size) => {
                 let words = format!("Not all of it fits here: callgate approve {id} shows it whole first.");
                 self.say(&words);
             }
-            (Key::Char('y'), Some(_)) => {
+            (KeyPress::Char('y'), Some(_)) => {
                 self.over = Over::Approving { id, typed: String::new() };
                 return None;
             }
@@ -267,7 +269,7 @@ impl List {
         self.waiting.iter().find(|one| one.id == id)
     }
 
-    fn next_waiting(&mut self, id: &str, by: isize) -> Option<Wish> {
+    fn next_waiting(&mut self, id: &str, by: isize) -> Option<ScreenRequest> {
         let place = self.waiting.iter().position(|one| one.id == id);
         let next = place.map_or(0, |place| place.saturating_add_signed(by));
         let next = next.min(self.waiting.len().saturating_sub(1));
@@ -278,34 +280,34 @@ impl List {
         None
     }
 
-    fn approve_on(&mut self, id: String, mut typed: String, key: Key) -> Option<Wish> {
+    fn approve_on(&mut self, id: String, mut typed: String, key: KeyPress) -> Option<ScreenRequest> {
         match key {
-            Key::Enter if typed == WORD => {
-                return Some(Wish::Decide(id, ApprovalVerdict::Once));
+            KeyPress::Enter if typed == WORD => {
+                return Some(ScreenRequest::Decide(id, ApprovalVerdict::Once));
             }
-            Key::Enter | Key::Escape => {
+            KeyPress::Enter | KeyPress::Escape => {
                 self.say(&format!("Not approved: that takes the word {WORD}."));
                 self.over = Over::Waiting(id);
                 return None;
             }
-            Key::Backspace => {
+            KeyPress::Backspace => {
                 typed.pop();
             }
-            Key::Char(c) => typed.push(c),
+            KeyPress::Char(c) => typed.push(c),
             _ => {}
         }
         self.over = Over::Approving { id, typed };
         None
     }
 
-    fn type_on(&mut self, mut text: String, key: Key) -> Option<Wish> {
+    fn type_on(&mut self, mut text: String, key: KeyPress) -> Option<ScreenRequest> {
         match key {
-            Key::Enter => return Some(Wish::Search(text)),
-            Key::Escape => return None,
-            Key::Backspace => {
+            KeyPress::Enter => return Some(ScreenRequest::Search(text)),
+            KeyPress::Escape => return None,
+            KeyPress::Backspace => {
                 text.pop();
             }
-            Key::Char(c) => text.push(c),
+            KeyPress::Char(c) => text.push(c),
             _ => {}
         }
         self.over = Over::Typing(text);
@@ -321,10 +323,10 @@ impl List {
     }
 
     /// Moves the choice; over an open call, the next one is opened.
-    fn go(&mut self, by: isize, over: &Over) -> Option<Wish> {
+    fn go(&mut self, by: isize, over: &Over) -> Option<ScreenRequest> {
         self.step(by);
         match over {
-            Over::Detail(_) => self.call().map(|line| Wish::Detail(line.id.clone())),
+            Over::Detail(_) => self.call().map(|line| ScreenRequest::Detail(line.id.clone())),
             _ => None,
         }
     }
@@ -357,12 +359,12 @@ fn describe(line: &CallLine) -> String {
 }
 
 /// `1` to `9` choose a cap; anything else chooses none.
-fn choose_cap(line: &CallLine, advice: &CapAdvice, key: Key) -> Option<Wish> {
-    let Key::Char(digit) = key else { return None };
+fn choose_cap(line: &CallLine, advice: &CapAdvice, key: KeyPress) -> Option<ScreenRequest> {
+    let KeyPress::Char(digit) = key else { return None };
     let place = usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)?;
     let choice = advice.choices.get(place)?;
     let target = target(line)?;
-    Some(Wish::Restrict(Restriction::Cap { target, max: choice.max, window: choice.window.clone() }))
+    Some(ScreenRequest::Restrict(Restriction::Cap { target, max: choice.max, window: choice.window.clone() }))
 }
 
 /// The follower folds equal refusals and sends the whole of such a line again whenever it has grown: what is shown of it

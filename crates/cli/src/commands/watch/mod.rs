@@ -21,7 +21,7 @@ use crate::act;
 use crate::args::WatchArgs;
 use crate::commands::approvals;
 use crate::commands::log::INDEXING;
-use list::{List, Wish};
+use list::{List, ScreenRequest};
 use terminal::Terminal;
 
 /// How often it looks for calls and keys.
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         terminal.show(&draw::screen(&watch.list, terminal.size(), now_ms()))?;
         let Some(key) = terminal.key(LOOK)? else { continue };
         match watch.list.press(key) {
-            Some(Wish::Quit) => return Ok(ExitCode::SUCCESS),
+            Some(ScreenRequest::Quit) => return Ok(ExitCode::SUCCESS),
             Some(wish) => watch.grant(wish),
             None => {}
         }
@@ -130,27 +130,29 @@ impl<'d> Watch<'d> {
     }
 
     /// Does what a key asked for; what goes wrong is said on the screen, and the watching goes on.
-    fn grant(&mut self, wish: Wish) {
+    fn grant(&mut self, wish: ScreenRequest) {
         let told = match wish {
-            Wish::Quit => return,
-            Wish::Search(text) => self.search(text),
-            Wish::Detail(id) => self.desk.call(&id).map(|detail| self.list.open(detail)),
-            Wish::Advise(line) => {
+            ScreenRequest::Quit => return,
+            ScreenRequest::Search(text) => self.search(text),
+            ScreenRequest::Detail(id) => self.desk.call(&id).map(|detail| self.list.open(detail)),
+            ScreenRequest::Advise(line) => {
                 let advice = target(&line).map(|target| self.desk.cap_advice(&target));
                 match advice {
                     Some(advice) => advice.map(|advice| self.list.offer_caps(line, advice)),
                     None => return self.list.say("Only calls of a tool can be capped."),
                 }
             }
-            Wish::Undo => match self.undo.take() {
+            ScreenRequest::Undo => match self.undo.take() {
                 Some(token) => self.desk.undo(&token).map(|done| self.list.say(&done.words)),
                 None => return self.list.say("There is nothing to undo."),
             },
-            Wish::Decide(id, verdict) => {
+            ScreenRequest::Decide(id, verdict) => {
                 let told = approvals::decide(self.desk, &id, &verdict);
                 return self.list.say(&told.unwrap_or_else(|error| format!("{error:#}")).replace('\n', ". "));
             }
-            Wish::Restrict(restriction) => self.desk.restrict(&restriction).map(|done| self.done(done)),
+            ScreenRequest::Restrict(restriction) => {
+                self.desk.restrict(&restriction).map(|done| self.done(done))
+            }
         };
         if let Err(error) = told {
             self.list.say(&error.to_string());

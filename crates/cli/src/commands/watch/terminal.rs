@@ -16,7 +16,7 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 
-use super::list::Key;
+use super::list::KeyPress;
 
 #[derive(Debug)]
 pub(super) struct Terminal {
@@ -64,10 +64,10 @@ impl Terminal {
     }
 
     /// The next key within this time.
-    pub(super) fn key(&mut self, within: Duration) -> io::Result<Option<Key>> {
+    pub(super) fn key(&mut self, within: Duration) -> io::Result<Option<KeyPress>> {
         let came = event::poll(within)?;
         if self.ended.load(Ordering::Relaxed) {
-            return Ok(Some(Key::Interrupt));
+            return Ok(Some(KeyPress::Interrupt));
         }
         if !came {
             return Ok(None);
@@ -109,21 +109,21 @@ fn end_on_signals(_ended: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-fn known(key: KeyEvent) -> Option<Key> {
+fn known(key: KeyEvent) -> Option<KeyPress> {
     Some(match key.code {
-        KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => Key::Interrupt,
+        KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => KeyPress::Interrupt,
         KeyCode::Char(c) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
-            Key::Char(c)
+            KeyPress::Char(c)
         }
-        KeyCode::Up => Key::Up,
-        KeyCode::Down => Key::Down,
-        KeyCode::PageUp => Key::PageUp,
-        KeyCode::PageDown => Key::PageDown,
-        KeyCode::Home => Key::Home,
-        KeyCode::End => Key::End,
-        KeyCode::Enter => Key::Enter,
-        KeyCode::Esc => Key::Escape,
-        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Up => KeyPress::Up,
+        KeyCode::Down => KeyPress::Down,
+        KeyCode::PageUp => KeyPress::PageUp,
+        KeyCode::PageDown => KeyPress::PageDown,
+        KeyCode::Home => KeyPress::Home,
+        KeyCode::End => KeyPress::End,
+        KeyCode::Enter => KeyPress::Enter,
+        KeyCode::Esc => KeyPress::Escape,
+        KeyCode::Backspace => KeyPress::Backspace,
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ use callgate_home::{Home, SessionId};
 use callgate_journal::{CallEntry, Journal, Origin, SessionInfo};
 
 use super::super::draw;
-use super::{Key, List, Over, Wish};
+use super::{KeyPress, List, Over, ScreenRequest};
 
 fn call(rev: i64, tool: &str, decision: Decision) -> CallLine {
     let refused = decision != Decision::Allowed;
@@ -58,7 +58,7 @@ fn target() -> Target {
 /// The newest call, chosen as a person does it.
 fn chosen(count: i64) -> List {
     let mut list = calls(count);
-    list.press(Key::Char('k'));
+    list.press(KeyPress::Char('k'));
     list
 }
 
@@ -119,16 +119,16 @@ fn asked(id: &str) -> ApprovalView {
 fn waiting(ids: &[&str]) -> List {
     let mut list = calls(1);
     list.waiting = ids.iter().map(|id| asked(id)).collect();
-    list.press(Key::Char('a'));
+    list.press(KeyPress::Char('a'));
     list
 }
 
-fn typed(list: &mut List, word: &str) -> Option<Wish> {
-    assert_eq!(list.press(Key::Char('y')), None);
+fn typed(list: &mut List, word: &str) -> Option<ScreenRequest> {
+    assert_eq!(list.press(KeyPress::Char('y')), None);
     for key in word.chars() {
-        assert_eq!(list.press(Key::Char(key)), None);
+        assert_eq!(list.press(KeyPress::Char(key)), None);
     }
-    list.press(Key::Enter)
+    list.press(KeyPress::Enter)
 }
 
 #[test]
@@ -140,32 +140,35 @@ fn a_yes_takes_its_word_and_is_for_the_call_that_was_looked_at() {
         assert_eq!(list.over, Over::Waiting("aaaaaa".to_owned()));
     }
     let mut list = waiting(&["aaaaaa", "bbbbbb"]);
-    list.press(Key::Char('y'));
+    list.press(KeyPress::Char('y'));
     list.waiting.remove(0);
     for key in "approve".chars() {
-        list.press(Key::Char(key));
+        list.press(KeyPress::Char(key));
     }
-    let yes = Wish::Decide("aaaaaa".to_owned(), ApprovalVerdict::Once);
-    assert_eq!(list.press(Key::Enter), Some(yes), "the desk says that it is gone");
+    let yes = ScreenRequest::Decide("aaaaaa".to_owned(), ApprovalVerdict::Once);
+    assert_eq!(list.press(KeyPress::Enter), Some(yes), "the desk says that it is gone");
     let mut list = waiting(&["aaaaaa"]);
-    list.press(Key::Char('y'));
-    assert_eq!(list.press(Key::Escape), None);
+    list.press(KeyPress::Char('y'));
+    assert_eq!(list.press(KeyPress::Escape), None);
 }
 
 #[test]
 fn a_no_is_one_key_and_never_hits_a_call_that_moved_up() {
     let mut list = waiting(&["aaaaaa", "bbbbbb"]);
-    list.press(Key::Char('j'));
+    list.press(KeyPress::Char('j'));
     let deny = |block| ApprovalVerdict::Deny { reason: None, block };
-    assert_eq!(list.press(Key::Char('d')), Some(Wish::Decide("bbbbbb".to_owned(), deny(false))));
+    assert_eq!(
+        list.press(KeyPress::Char('d')),
+        Some(ScreenRequest::Decide("bbbbbb".to_owned(), deny(false)))
+    );
     let mut list = waiting(&["aaaaaa", "bbbbbb"]);
     list.waiting.remove(0);
     for key in ['d', 'D', 'y'] {
-        assert_eq!(list.press(Key::Char(key)), None);
+        assert_eq!(list.press(KeyPress::Char(key)), None);
         assert!(list.said.contains("does not wait any more"), "{}", list.said);
     }
-    list.press(Key::Char('j'));
-    assert_eq!(list.press(Key::Char('D')), Some(Wish::Decide("bbbbbb".to_owned(), deny(true))));
+    list.press(KeyPress::Char('j'));
+    assert_eq!(list.press(KeyPress::Char('D')), Some(ScreenRequest::Decide("bbbbbb".to_owned(), deny(true))));
 }
 
 #[test]
@@ -174,7 +177,7 @@ fn what_the_screen_cannot_show_whole_is_not_approved_in_it() {
     for (arguments, complete) in [("x".repeat(4_000), true), ("{}".to_owned(), false), (hostile, true)] {
         let mut list = waiting(&["aaaaaa"]);
         list.waiting[0] = ApprovalView { arguments: Some(arguments), complete, ..asked("aaaaaa") };
-        assert_eq!(list.press(Key::Char('y')), None);
+        assert_eq!(list.press(KeyPress::Char('y')), None);
         assert_eq!(list.over, Over::Waiting("aaaaaa".to_owned()));
         assert!(list.said.contains("callgate approve aaaaaa"), "{}", list.said);
         let lines = draw::screen(&list, (80, 24), 0);
@@ -185,39 +188,39 @@ fn what_the_screen_cannot_show_whole_is_not_approved_in_it() {
     list.waiting[0].arguments = Some(format!("{{\"a\":\"{}end\"}}", "x".repeat(400)));
     let shown = draw::screen(&list, (80, 24), 0).concat();
     assert!(shown.contains("end\"}") && shown.contains("1 call waits for your decision (a)"), "{shown}");
-    assert_eq!(list.press(Key::Char('y')), None);
+    assert_eq!(list.press(KeyPress::Char('y')), None);
     assert!(matches!(list.over, Over::Approving { .. }));
 }
 
 #[test]
 fn nothing_that_waits_is_said() {
     let mut list = calls(1);
-    list.press(Key::Char('a'));
+    list.press(KeyPress::Char('a'));
     assert!(list.said.contains("No call waits"), "{}", list.said);
 }
 
 #[test]
 fn b_blocks_the_chosen_tool_for_its_client_only() {
     let mut list = chosen(3);
-    let blocked = Wish::Restrict(Restriction::Block { target: target(), reason: None });
-    assert_eq!(list.press(Key::Char('b')), Some(blocked));
+    let blocked = ScreenRequest::Restrict(Restriction::Block { target: target(), reason: None });
+    assert_eq!(list.press(KeyPress::Char('b')), Some(blocked));
 }
 
 #[test]
 fn b_while_the_log_follows_never_hits_a_call_that_came_in_between() {
     let mut list = calls(3);
-    assert_eq!(list.press(Key::Char('b')), None, "nothing was chosen");
+    assert_eq!(list.press(KeyPress::Char('b')), None, "nothing was chosen");
     assert!(list.said.contains("navigate of claude-ai on playwright"), "{}", list.said);
     list.take(vec![LogEntry::Call(call(4, "delete_everything", Decision::Allowed))]);
-    let blocked = Wish::Restrict(Restriction::Block { target: target(), reason: None });
-    assert_eq!(list.press(Key::Char('b')), Some(blocked), "the one that was named");
+    let blocked = ScreenRequest::Restrict(Restriction::Block { target: target(), reason: None });
+    assert_eq!(list.press(KeyPress::Char('b')), Some(blocked), "the one that was named");
 }
 
 #[test]
 fn a_choice_whose_call_is_gone_is_no_choice() {
     let mut list = chosen(3);
     list.renew(vec![LogEntry::Call(call(7, "other", Decision::Allowed))]);
-    assert_eq!(list.press(Key::Char('b')), None);
+    assert_eq!(list.press(KeyPress::Char('b')), None);
     let mut list = chosen(3);
     list.renew((2..=5).map(|rev| LogEntry::Call(call(rev, "navigate", Decision::Allowed))).collect());
     assert_eq!(list.call().map(|line| line.rev), Some(3));
@@ -238,10 +241,14 @@ fn pause_all_is_dead_in_no_view() {
         let mut list = calls(2);
         let shown = format!("{view:?}");
         list.over = view;
-        assert_eq!(list.press(Key::Char('P')), Some(Wish::Restrict(super::pause_all())), "{shown}");
+        assert_eq!(
+            list.press(KeyPress::Char('P')),
+            Some(ScreenRequest::Restrict(super::pause_all())),
+            "{shown}"
+        );
         assert_eq!(format!("{:?}", list.over), shown, "the view stays");
-        assert_eq!(list.press(Key::Char('u')), Some(Wish::Undo), "{shown}");
-        assert_eq!(list.press(Key::Char('q')), Some(Wish::Quit), "{shown}");
+        assert_eq!(list.press(KeyPress::Char('u')), Some(ScreenRequest::Undo), "{shown}");
+        assert_eq!(list.press(KeyPress::Char('q')), Some(ScreenRequest::Quit), "{shown}");
     }
 }
 
@@ -249,17 +256,17 @@ fn pause_all_is_dead_in_no_view() {
 fn an_opened_call_can_be_blocked_capped_and_hidden() {
     let line = call(1, "navigate", Decision::Allowed);
     let wishes = [
-        ('b', Wish::Restrict(Restriction::Block { target: target(), reason: None })),
-        ('h', Wish::Restrict(Restriction::Hide { target: target(), note: None })),
-        ('c', Wish::Advise(line.clone())),
+        ('b', ScreenRequest::Restrict(Restriction::Block { target: target(), reason: None })),
+        ('h', ScreenRequest::Restrict(Restriction::Hide { target: target(), note: None })),
+        ('c', ScreenRequest::Advise(line.clone())),
     ];
     for (key, wish) in wishes {
         // Another call is chosen by now: what counts is the one that is read.
         let mut list = List::new(vec![LogEntry::Call(call(9, "other", Decision::Allowed))]);
         list.open(detail(line.clone()));
-        assert_eq!(list.press(Key::Char(key)), Some(wish));
+        assert_eq!(list.press(KeyPress::Char(key)), Some(wish));
         assert!(matches!(list.over, Over::Detail(_)), "it stays open");
-        assert_eq!(list.press(Key::Escape), None);
+        assert_eq!(list.press(KeyPress::Escape), None);
         assert_eq!(list.over, Over::Nothing);
     }
 }
@@ -288,10 +295,10 @@ fn every_key_of_a_footer_does_something_in_its_view() {
         let footer = draw::keys(&view(&line, &advice));
         for words in footer.split("  ") {
             let key = match words.split(' ').next().unwrap_or_default() {
-                "any" => Key::Char('x'),
-                "Enter" => Key::Enter,
-                "Esc" => Key::Escape,
-                named => Key::Char(named.chars().next().unwrap_or('?')),
+                "any" => KeyPress::Char('x'),
+                "Enter" => KeyPress::Enter,
+                "Esc" => KeyPress::Escape,
+                named => KeyPress::Char(named.chars().next().unwrap_or('?')),
             };
             let mut list = chosen(3);
             list.step(-1);
@@ -316,13 +323,16 @@ fn a_cap_is_chosen_by_its_number_and_by_nothing_else() {
         }],
         present: None,
     };
-    for (key, chosen) in
-        [(Key::Char('1'), true), (Key::Char('2'), false), (Key::Char('0'), false), (Key::Enter, false)]
-    {
+    for (key, chosen) in [
+        (KeyPress::Char('1'), true),
+        (KeyPress::Char('2'), false),
+        (KeyPress::Char('0'), false),
+        (KeyPress::Enter, false),
+    ] {
         let mut list = calls(1);
         list.offer_caps(call(1, "navigate", Decision::Allowed), advice.clone());
         let cap = Restriction::Cap { target: target(), max: 30, window: "minute".to_owned() };
-        assert_eq!(list.press(key), chosen.then_some(Wish::Restrict(cap)), "{key:?}");
+        assert_eq!(list.press(key), chosen.then_some(ScreenRequest::Restrict(cap)), "{key:?}");
         assert_eq!(list.over, Over::Nothing);
     }
 }
@@ -330,11 +340,11 @@ fn a_cap_is_chosen_by_its_number_and_by_nothing_else() {
 #[test]
 fn moving_up_stops_following_and_new_calls_do_not_move_the_choice() {
     let mut list = calls(10);
-    list.press(Key::Char('k'));
+    list.press(KeyPress::Char('k'));
     let chosen = list.call().map(|line| line.rev);
     list.take(vec![LogEntry::Call(call(11, "navigate", Decision::Allowed))]);
     assert_eq!((list.call().map(|line| line.rev), list.unseen), (chosen, 1));
-    list.press(Key::Char('f'));
+    list.press(KeyPress::Char('f'));
     assert_eq!((list.selected, list.unseen), (None, 0), "nothing is chosen while the log follows");
 }
 
@@ -488,7 +498,7 @@ fn a_call_that_ends_stays_one_row() {
     list.take(vec![LogEntry::Call(running)]);
     list.take(vec![LogEntry::Call(call(500, "y", Decision::Allowed))]);
     assert_eq!(list.entries.len(), 1);
-    list.press(Key::Char('k'));
+    list.press(KeyPress::Char('k'));
     assert_eq!(list.call().and_then(|line| line.outcome), Some(Outcome::Ok));
 }
 
@@ -496,24 +506,24 @@ fn a_call_that_ends_stays_one_row() {
 fn nothing_to_block_is_said_and_nothing_is_asked_for() {
     let mut list = List::new(Vec::new());
     for key in ['b', 'h', 'c'] {
-        assert_eq!(list.press(Key::Char(key)), None);
+        assert_eq!(list.press(KeyPress::Char(key)), None);
     }
-    assert_eq!(list.press(Key::Enter), None);
-    list.press(Key::Char('b'));
+    assert_eq!(list.press(KeyPress::Enter), None);
+    list.press(KeyPress::Char('b'));
     assert!(list.said.contains("choose one"), "{}", list.said);
 }
 
 #[test]
 fn a_search_is_typed_sent_and_ended() {
     let mut list = calls(1);
-    list.press(Key::Char('/'));
+    list.press(KeyPress::Char('/'));
     for key in ['q', 'b', 'x'] {
-        assert_eq!(list.press(Key::Char(key)), None, "typing is no command");
+        assert_eq!(list.press(KeyPress::Char(key)), None, "typing is no command");
     }
-    list.press(Key::Backspace);
-    assert_eq!(list.press(Key::Enter), Some(Wish::Search("qb".to_owned())));
+    list.press(KeyPress::Backspace);
+    assert_eq!(list.press(KeyPress::Enter), Some(ScreenRequest::Search("qb".to_owned())));
     let mut list = calls(1).searched(Some("qb".to_owned()));
-    assert_eq!(list.press(Key::Escape), Some(Wish::Search(String::new())));
+    assert_eq!(list.press(KeyPress::Escape), Some(ScreenRequest::Search(String::new())));
 }
 
 #[test]
@@ -565,6 +575,6 @@ fn what_an_act_does_not_cover_is_not_cut_off_at_the_edge_of_the_screen() {
         );
     }
     // Calls have their place again with the next key.
-    list.press(Key::Char('k'));
+    list.press(KeyPress::Char('k'));
     assert!(!draw::screen(&list, (60, 24), 0).join(" ").contains("Cursor"));
 }

@@ -151,7 +151,7 @@ fn an_allowance_that_would_not_help_is_not_offered() {
     let question = room.ask(&allow_for("x", 900));
     assert_eq!(question.words, "Let every client call x on s for 15 minutes?");
     room.desk.confirm(&question.token).unwrap();
-    assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
+    assert!(matches!(room.open().as_slice(), [one] if one.what == AllowanceScope::Tool("x".to_owned())));
     assert_eq!(
         code(room.desk.loosen(&Loosening::AllowNext { call: "aaaaaa-1".to_owned(), seconds: None })),
         ErrorCode::NotFound
@@ -210,7 +210,7 @@ fn the_next_call_like_a_refused_one_is_allowed_once_and_only_after_a_yes() {
     assert_eq!(done.ends_ms.unwrap() - room.clock.now().wall_ms, 600_000);
     let [granted] = room.open().try_into().unwrap();
     assert!(
-        matches!(&granted.what, What::Call { tool, digest, call } if tool == "x" && *digest == [7; 32] && call.to_string() == refused)
+        matches!(&granted.what, AllowanceScope::Call { tool, digest, call } if tool == "x" && *digest == [7; 32] && call.to_string() == refused)
     );
     assert!(!allowance::is_spent(&room.home, &room.clock.now(), &granted).unwrap());
     // A block of the tool ends it, and an undo makes it good for its one call again.

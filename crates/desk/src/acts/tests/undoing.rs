@@ -146,9 +146,9 @@ fn a_second_pause_changes_nothing_and_has_no_undo() {
 #[test]
 fn a_block_ends_what_was_allowed_for_a_while_and_undo_brings_it_back() {
     let room = Room::with(OPEN);
-    let tool = room.grant(What::Tool("x".to_owned()));
-    let observed = room.grant(What::Observe);
-    let other = room.grant(What::Tool("y".to_owned()));
+    let tool = room.grant(AllowanceScope::Tool("x".to_owned()));
+    let observed = room.grant(AllowanceScope::Observe);
+    let other = room.grant(AllowanceScope::Tool("y".to_owned()));
     let done = room.restrict(&block("x", None));
     assert!(matches!(room.open().as_slice(), [one] if one.id == other));
     assert!(done.words.contains("ended with it"), "{}", done.words);
@@ -173,10 +173,10 @@ fn a_block_ends_what_was_allowed_for_a_while_and_undo_brings_it_back() {
 #[test]
 fn a_cap_ends_only_what_would_set_it_aside() {
     let room = Room::with(OPEN);
-    room.grant(What::Tool("x".to_owned()));
-    room.grant(What::Observe);
+    room.grant(AllowanceScope::Tool("x".to_owned()));
+    room.grant(AllowanceScope::Observe);
     room.restrict(&cap("x", 5));
-    assert!(matches!(room.open().as_slice(), [one] if one.what == What::Tool("x".to_owned())));
+    assert!(matches!(room.open().as_slice(), [one] if one.what == AllowanceScope::Tool("x".to_owned())));
 }
 
 #[test]

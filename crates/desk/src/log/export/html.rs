@@ -2,7 +2,7 @@
 
 use callgate_text::harmless;
 
-use super::report::Form;
+use super::report::ReportFormat;
 
 pub(super) struct Html;
 
@@ -13,7 +13,7 @@ td{overflow-wrap:break-word;max-width:18rem}td:nth-child(5),td:nth-child(8),td:n
 th{font-weight:600;white-space:nowrap}td{font-variant-numeric:tabular-nums}p{color:#555a63}\
 @media(prefers-color-scheme:dark){body{color:#e6e7ea;background:#15171a}th,td{border-color:#2c3036}p{color:#a2a7b0}}";
 
-impl Form for Html {
+impl ReportFormat for Html {
     fn begin(&self, title: &str) -> String {
         let title = self.text(title);
         format!(

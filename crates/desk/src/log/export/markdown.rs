@@ -2,11 +2,11 @@
 
 use callgate_text::harmless;
 
-use super::report::Form;
+use super::report::ReportFormat;
 
 pub(super) struct Markdown;
 
-impl Form for Markdown {
+impl ReportFormat for Markdown {
     fn begin(&self, title: &str) -> String {
         format!("# {}\n\n", self.text(title))
     }

@@ -21,7 +21,7 @@ const ROWS: usize = 200;
 const HAPPENED: usize = 500;
 
 /// How a report is written down. Every text goes through it, and comes out harmless.
-pub(super) trait Form {
+pub(super) trait ReportFormat {
     fn begin(&self, title: &str) -> String;
     fn text(&self, text: &str) -> String;
     fn paragraph(&self, text: &str) -> String;
@@ -75,7 +75,7 @@ fn add<K: Ord>(sums: &mut BTreeMap<K, [u64; 2]>, key: K, refused: u64) {
 pub(super) fn write(
     calls: &Calls<'_>,
     now: &Zoned,
-    form: &dyn Form,
+    form: &dyn ReportFormat,
     out: &mut dyn Write,
 ) -> Result<u64, Trouble> {
     let mut sums = Sums::default();
@@ -155,7 +155,7 @@ pub(super) fn write(
     Ok(sums.calls)
 }
 
-fn happened(calls: &Calls<'_>, form: &dyn Form) -> Result<String, Trouble> {
+fn happened(calls: &Calls<'_>, form: &dyn ReportFormat) -> Result<String, Trouble> {
     let all = (i64::MIN, i64::MAX);
     let Calls { history, filter } = calls;
     let changes = history.changes_between(filter, all, Toward::Older, HAPPENED)?.into_iter().map(|row| {
@@ -175,7 +175,7 @@ fn happened(calls: &Calls<'_>, form: &dyn Form) -> Result<String, Trouble> {
     Ok(form.heading("Besides calls") + &table)
 }
 
-fn table(form: &dyn Form, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+fn table(form: &dyn ReportFormat, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let rows: String = rows.take(ROWS.max(2 * HAPPENED)).map(|cells| form.row(&cells)).collect();
     form.table(columns) + &rows + form.end_of_table()
 }

@@ -5,7 +5,7 @@ use callgate_seed::{SeedCall, Seeder};
 use proptest::prelude::*;
 
 use super::super::tests::{Fixture, fixture, session};
-use super::{csv, html, markdown, report::Form};
+use super::{csv, html, markdown, report::ReportFormat};
 use crate::view::{CallFilter, ExportFormat};
 
 const HOSTILE: &str = "<script>alert(1)</script> =cmd|' /C calc'!A0 \u{202e}evil [x](javascript:1) | a\nb";

@@ -4,7 +4,7 @@
 //! cannot make sense of it passes over.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Key(String),
     /// An item of a list.
     Index,
@@ -19,7 +19,7 @@ pub(super) enum Slot {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// To the object whose key it is, or to the value itself.
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<PathStep>,
     pub(super) slot: Slot,
     /// Byte offset of what was typed so far, behind an opening quote.
     pub(super) from: usize,
@@ -30,7 +30,7 @@ pub(super) struct Cursor {
 }
 
 #[derive(Debug)]
-enum Open {
+enum OpenBracket {
     Object { key: Option<String>, colon: bool, keys: Vec<String> },
     List,
 }
@@ -92,7 +92,7 @@ fn decoded(inside: &str) -> String {
 impl Cursor {
     /// None where nothing can be offered: in a comment, outside of the policy.
     pub(super) fn find(text: &str, cursor: usize) -> Option<Cursor> {
-        let mut stack: Vec<Open> = Vec::new();
+        let mut stack: Vec<OpenBracket> = Vec::new();
         let mut at = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
         while let Some((blank, token, length)) = text.get(at..).and_then(token) {
             let start = at + blank;
@@ -120,7 +120,7 @@ impl Cursor {
     }
 
     fn at(
-        stack: &[Open],
+        stack: &[OpenBracket],
         text: &str,
         from: usize,
         cursor: usize,
@@ -131,22 +131,22 @@ impl Cursor {
         let mut path = Vec::new();
         for open in stack {
             match open {
-                Open::Object { key: Some(key), .. } => path.push(Step::Key(key.clone())),
-                Open::Object { key: None, .. } => {}
-                Open::List => path.push(Step::Index),
+                OpenBracket::Object { key: Some(key), .. } => path.push(PathStep::Key(key.clone())),
+                OpenBracket::Object { key: None, .. } => {}
+                OpenBracket::List => path.push(PathStep::Index),
             }
         }
         let typed = text.get(from..cursor)?;
         let typed = if in_quotes { decoded(typed) } else { typed.to_owned() };
         let (slot, mut siblings) = match innermost {
-            Open::Object { colon: false, keys, key } => {
+            OpenBracket::Object { colon: false, keys, key } => {
                 // The name itself is not part of the way to its object.
                 if key.is_some() {
                     path.pop();
                 }
                 (Slot::Key, keys.clone())
             }
-            Open::Object { colon: true, .. } | Open::List => (Slot::Value, Vec::new()),
+            OpenBracket::Object { colon: true, .. } | OpenBracket::List => (Slot::Value, Vec::new()),
         };
         if slot == Slot::Key {
             siblings.extend(keys_after(&text[end..]));
@@ -155,18 +155,20 @@ impl Cursor {
     }
 }
 
-fn step(stack: &mut Vec<Open>, token: &Token<'_>) {
+fn step(stack: &mut Vec<OpenBracket>, token: &Token<'_>) {
     match (token, stack.last_mut()) {
         (Token::Punctuation('{'), _) => {
-            stack.push(Open::Object { key: None, colon: false, keys: Vec::new() });
+            stack.push(OpenBracket::Object { key: None, colon: false, keys: Vec::new() });
         }
-        (Token::Punctuation('['), _) => stack.push(Open::List),
+        (Token::Punctuation('['), _) => stack.push(OpenBracket::List),
         (Token::Punctuation('}' | ']'), _) => {
             stack.pop();
         }
-        (Token::Punctuation(':'), Some(Open::Object { colon, .. })) => *colon = true,
-        (Token::Punctuation(','), Some(Open::Object { key, colon, .. })) => (*key, *colon) = (None, false),
-        (Token::Text(inside, _), Some(Open::Object { key, colon: false, keys })) => {
+        (Token::Punctuation(':'), Some(OpenBracket::Object { colon, .. })) => *colon = true,
+        (Token::Punctuation(','), Some(OpenBracket::Object { key, colon, .. })) => {
+            (*key, *colon) = (None, false)
+        }
+        (Token::Text(inside, _), Some(OpenBracket::Object { key, colon: false, keys })) => {
             let name = decoded(inside);
             keys.push(name.clone());
             *key = Some(name);

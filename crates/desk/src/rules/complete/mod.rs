@@ -10,7 +10,7 @@ use callgate_protocol::json::{Kind, Raw, quoted};
 use super::diagnose::{byte_offset, utf16_offset};
 use crate::Desk;
 use crate::view::Completion;
-use cursor::{Cursor, Slot, Step};
+use cursor::{Cursor, PathStep, Slot};
 
 /// More than anybody reads.
 const MOST: usize = 200;
@@ -135,11 +135,11 @@ fn fitted(place: &Cursor, after: &str, from: u32, offer: Offer) -> Completion {
 fn keys(known: &Known, place: &Cursor) -> Vec<Offer> {
     let mut offers = Vec::new();
     match place.path.as_slice() {
-        [.., Step::Key(last)] if last == "tools" && is_body(&place.path[..place.path.len() - 1]) => {
+        [.., PathStep::Key(last)] if last == "tools" && is_body(&place.path[..place.path.len() - 1]) => {
             offers.extend(known.tools.iter().map(|tool| Offer::text(&tool.name, Some("a tool".to_owned()))));
             offers.push(Offer::text("*", Some("every tool that no other rule names".to_owned())));
         }
-        [Step::Key(clients)] if clients == "clients" => {
+        [PathStep::Key(clients)] if clients == "clients" => {
             offers
                 .extend(known.clients.iter().map(|client| Offer::text(client, Some("a client".to_owned()))));
         }
@@ -154,25 +154,29 @@ fn keys(known: &Known, place: &Cursor) -> Vec<Offer> {
 
 fn values(known: &Known, place: &Cursor) -> Vec<Offer> {
     match place.path.as_slice() {
-        [above @ .., Step::Key(hide), Step::Index] if hide == "hide" && is_body(above) => {
+        [above @ .., PathStep::Key(hide), PathStep::Index] if hide == "hide" && is_body(above) => {
             return known
                 .tools
                 .iter()
                 .map(|tool| Offer::text(&tool.name, Some("a tool".to_owned())))
                 .collect();
         }
-        [above @ .., Step::Key(key)] if key == "path" || key == "amount_from" => {
+        [above @ .., PathStep::Key(key)] if key == "path" || key == "amount_from" => {
             if let Some(tool) = tool_above(above) {
                 return paths(known, tool);
             }
         }
-        [.., Step::Key(key)] if matches!(key.as_str(), "window" | "idle" | "call_time" | "hold") => {
+        [.., PathStep::Key(key)] if matches!(key.as_str(), "window" | "idle" | "call_time" | "hold") => {
             return WINDOWS.iter().map(|word| Offer::text(*word, None)).collect();
         }
-        [Step::Key(tests), Step::Index, Step::Key(tool)] if tests == "tests" && tool == "tool" => {
+        [PathStep::Key(tests), PathStep::Index, PathStep::Key(tool)]
+            if tests == "tests" && tool == "tool" =>
+        {
             return known.tools.iter().map(|tool| Offer::text(&tool.name, None)).collect();
         }
-        [Step::Key(tests), Step::Index, Step::Key(client)] if tests == "tests" && client == "client" => {
+        [PathStep::Key(tests), PathStep::Index, PathStep::Key(client)]
+            if tests == "tests" && client == "client" =>
+        {
             return known.clients.iter().map(|client| Offer::text(client, None)).collect();
         }
         _ => {}
@@ -185,21 +189,21 @@ fn values(known: &Known, place: &Cursor) -> Vec<Offer> {
 }
 
 /// The whole policy, or what it adds for one client.
-fn is_body(path: &[Step]) -> bool {
+fn is_body(path: &[PathStep]) -> bool {
     match path {
         [] => true,
-        [Step::Key(clients), Step::Key(_)] => clients == "clients",
+        [PathStep::Key(clients), PathStep::Key(_)] => clients == "clients",
         _ => false,
     }
 }
 
 /// The tool whose rule this is in; none above the rules, nothing for the rule of all tools.
-fn tool_above(path: &[Step]) -> Option<Option<&str>> {
+fn tool_above(path: &[PathStep]) -> Option<Option<&str>> {
     path.iter().enumerate().find_map(|(i, step)| match (step, path.get(i + 1)) {
-        (Step::Key(tools), Some(Step::Key(tool))) if tools == "tools" && is_body(&path[..i]) => {
+        (PathStep::Key(tools), Some(PathStep::Key(tool))) if tools == "tools" && is_body(&path[..i]) => {
             Some(Some(tool.as_str()))
         }
-        (Step::Key(all), _) if all == "all_tools" && is_body(&path[..i]) => Some(None),
+        (PathStep::Key(all), _) if all == "all_tools" && is_body(&path[..i]) => Some(None),
         _ => None,
     })
 }

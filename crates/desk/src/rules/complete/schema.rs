@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use callgate_policy::SCHEMA;
 use serde_json::Value;
 
-use super::cursor::Step;
+use super::cursor::PathStep;
 
 /// Where this version cannot ask yet, and refuses: what calls no tool. Not to be offered until it can.
 const ASKS_NOT_YET: [&str; 5] = ["resources", "prompts", "completion", "sampling", "elicitation"];
@@ -25,7 +25,7 @@ pub(super) struct Allowed {
 }
 
 /// The names that an object at this path may hold, in the order of the schema.
-pub(super) fn keys(path: &[Step]) -> Vec<(String, Option<String>)> {
+pub(super) fn keys(path: &[PathStep]) -> Vec<(String, Option<String>)> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
     for node in nodes(path) {
         for (key, property) in node.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -38,14 +38,15 @@ pub(super) fn keys(path: &[Step]) -> Vec<(String, Option<String>)> {
 }
 
 /// The values that may stand at this path, as far as they are words.
-pub(super) fn values(path: &[Step]) -> Vec<Allowed> {
+pub(super) fn values(path: &[PathStep]) -> Vec<Allowed> {
     let mut found: Vec<Allowed> = Vec::new();
     let nodes = nodes(path);
     let own = match path {
-        [Step::Key(clients), _, own @ ..] if clients == "clients" => own,
+        [PathStep::Key(clients), _, own @ ..] if clients == "clients" => own,
         own => own,
     };
-    let cannot_ask = matches!(own.first(), Some(Step::Key(part)) if ASKS_NOT_YET.contains(&part.as_str()));
+    let cannot_ask =
+        matches!(own.first(), Some(PathStep::Key(part)) if ASKS_NOT_YET.contains(&part.as_str()));
     let detail = nodes.iter().find_map(|node| node.get("description")?.as_str()).map(str::to_owned);
     let mut add = |value: &Value, detail: Option<String>| {
         let (text, quoted) = match value {
@@ -73,17 +74,17 @@ pub(super) fn values(path: &[Step]) -> Vec<Allowed> {
 }
 
 /// Every schema that speaks of this path.
-fn nodes(path: &[Step]) -> Vec<&'static Value> {
+fn nodes(path: &[PathStep]) -> Vec<&'static Value> {
     let mut at = widened(schema());
     for step in path {
         let mut next = Vec::new();
         for node in at {
             let below = match step {
-                Step::Key(key) => node
+                PathStep::Key(key) => node
                     .get("properties")
                     .and_then(|properties| properties.get(key))
                     .or_else(|| node.get("additionalProperties")),
-                Step::Index => node.get("items"),
+                PathStep::Index => node.get("items"),
             };
             next.extend(below.filter(|below| below.is_object()).into_iter().flat_map(widened));
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_history::{Arguments, Lack, Replayed};
+use callgate_history::{Lack, Replayed, ReplayedArguments};
 use callgate_policy::Policy;
 use callgate_policy::file::Path;
 use callgate_protocol::json::{Raw, write_string};
@@ -24,13 +24,13 @@ pub(crate) struct Known<'r> {
 impl<'r> Known<'r> {
     pub(crate) fn of(call: &Replayed<'r>) -> Known<'r> {
         match call.args {
-            Arguments::Unread | Arguments::Absent => Known { text: None, lack: None },
-            Arguments::Whole(text) => Known { text: Some(Cow::Borrowed(text)), lack: None },
-            Arguments::Lacking { kept, lack: Lack::Masked } => {
+            ReplayedArguments::Unread | ReplayedArguments::Absent => Known { text: None, lack: None },
+            ReplayedArguments::Whole(text) => Known { text: Some(Cow::Borrowed(text)), lack: None },
+            ReplayedArguments::Lacking { kept, lack: Lack::Masked } => {
                 Known { text: Some(Cow::Borrowed(kept)), lack: Some(Lack::Masked) }
             }
             // What a request is about is on record by itself.
-            Arguments::Lacking { lack, .. } => match subject(call) {
+            ReplayedArguments::Lacking { lack, .. } => match subject(call) {
                 Some(params) => Known { text: Some(Cow::Owned(params)), lack: None },
                 None => Known { text: None, lack: Some(lack) },
             },

@@ -10,7 +10,7 @@ use callgate_secrets::SCHEME;
 use callgate_text::harmless;
 
 use crate::diff::unified;
-use crate::windowed::windowed;
+use crate::long_lines::windowed;
 
 /// The path as people write it.
 pub fn path(home: &Path, path: &Path) -> String {

@@ -4,13 +4,13 @@ use callgate_text::hex;
 use serde::{Deserialize, Serialize};
 
 use crate::file::hash;
-use crate::ledger::Key;
+use crate::ledger::LedgerKey;
 
 /// What writing one entry did to its file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placed {
     #[serde(flatten)]
-    pub key: Key,
+    pub key: LedgerKey,
     /// A digest of the whole file after it.
     wrote: String,
     /// The bytes that are ours.
@@ -30,7 +30,7 @@ pub(crate) enum AsItWas {
 
 impl Placed {
     /// `before`: the text that was there, or none for no file.
-    pub(crate) fn new(key: &Key, before: Option<&str>, after: &str) -> Placed {
+    pub(crate) fn new(key: &LedgerKey, before: Option<&str>, after: &str) -> Placed {
         let old = before.unwrap_or_default();
         let (head, tail) = in_common(old, after);
         Placed {
@@ -70,8 +70,8 @@ mod tests {
 
     use super::*;
 
-    fn key() -> Key {
-        Key { client: "cursor".into(), path: "/c.json".into(), project: None, name: "a".into() }
+    fn key() -> LedgerKey {
+        LedgerKey { client: "cursor".into(), path: "/c.json".into(), project: None, name: "a".into() }
     }
 
     proptest! {

@@ -10,7 +10,7 @@ pub struct ProcessId {
 
 /// A process that could be seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedProcess {
     pub id: ProcessId,
     /// `None` for what has no parent that we can see.
     pub parent: Option<u32>,

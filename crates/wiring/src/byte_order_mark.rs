@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callgate_clients::mark::{RepairError, carry_out};
+use callgate_clients::byte_order_mark::{RepairError, carry_out};
 
 use crate::change::would_write_over;
 use crate::{Wiring, WiringError};

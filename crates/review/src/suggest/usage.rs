@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use callgate_history::{Arguments, Lack, Replayed};
+use callgate_history::{Lack, Replayed, ReplayedArguments};
 use callgate_journal::Outcome;
 use callgate_protocol::json::{Kind, Raw};
 use callgate_protocol::method::{Class, class};
@@ -10,8 +10,8 @@ use callgate_protocol::method::{Class, class};
 use super::day;
 use super::peaks::Peaks;
 use super::values::Values;
-use crate::again::{let_through, was_judged};
-use crate::lacking::is_masked;
+use crate::partial_calls::is_masked;
+use crate::rejudging::{let_through, was_judged};
 
 /// More names than this are no list that a person would read; and names can be made up without end.
 pub(super) const TOOLS: usize = 2_000;
@@ -21,15 +21,15 @@ const DEPTH: usize = 4;
 const NAMED: usize = 500;
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Usage {
     /// Calls that were let through, of anything.
     pub(super) calls: u64,
     pub(super) first_ms: Option<i64>,
     pub(super) days: BTreeSet<i64>,
     pub(super) clients: BTreeSet<String>,
     pub(super) tools: BTreeMap<String, ToolSeen>,
-    pub(super) resources: Named,
-    pub(super) prompts: Named,
+    pub(super) resources: NameCounts,
+    pub(super) prompts: NameCounts,
     /// Calls of methods that no revision of the protocol knows.
     pub(super) unknown_methods: u64,
     /// Let through, but of a tool that there was no room for.
@@ -55,13 +55,13 @@ pub(super) struct ToolSeen {
 
 /// Names or addresses and how often they were let through.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(super) struct NameCounts {
     pub(super) calls: BTreeMap<String, u64>,
     /// What was read is not fully known.
     pub(super) spoiled: bool,
 }
 
-impl Named {
+impl NameCounts {
     fn add(&mut self, name: &str) {
         let full = self.calls.len() >= NAMED && !self.calls.contains_key(name);
         if name.is_empty() || is_masked(name) || full {
@@ -72,7 +72,7 @@ impl Named {
     }
 }
 
-impl Seen {
+impl Usage {
     pub(super) fn call(&mut self, call: &Replayed<'_>) {
         if !was_judged(call.decision) {
             return;
@@ -142,12 +142,12 @@ impl ToolSeen {
         self.let_through > 0 && !self.is_used()
     }
 
-    fn arguments(&mut self, arguments: Arguments<'_>) {
+    fn arguments(&mut self, arguments: ReplayedArguments<'_>) {
         let (text, masked) = match arguments {
-            Arguments::Absent => return,
-            Arguments::Whole(text) => (text, false),
-            Arguments::Lacking { kept, lack: Lack::Masked } => (kept, true),
-            Arguments::Unread | Arguments::Lacking { .. } => return self.spoil(),
+            ReplayedArguments::Absent => return,
+            ReplayedArguments::Whole(text) => (text, false),
+            ReplayedArguments::Lacking { kept, lack: Lack::Masked } => (kept, true),
+            ReplayedArguments::Unread | ReplayedArguments::Lacking { .. } => return self.spoil(),
         };
         let Ok(args) = Raw::parse(text) else { return self.spoil() };
         self.members(&mut Vec::new(), args, masked);

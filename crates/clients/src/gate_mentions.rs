@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::entry::{How, source_of};
 use crate::file;
-use crate::ledger::Key;
+use crate::ledger::LedgerKey;
 use crate::survey::{Contents, Entry, Surveyed};
 use callgate_document::Document;
 
@@ -12,9 +12,9 @@ use callgate_document::Document;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remains {
     /// An entry behind the gate.
-    Gated(Key),
+    Gated(LedgerKey),
     /// An entry that names our program in a way that we do not write: nothing tells what stood there before.
-    Odd(Key),
+    Odd(LedgerKey),
     /// A file that cannot be understood and has our program's path in it.
     Unreadable { client: &'static str, path: PathBuf, why: String },
 }

@@ -1,6 +1,6 @@
 //! Made-up TOML and YAML, whose tables and blocks are lines.
 
-use super::made::{Dice, Made, quoted};
+use super::generators::{Dice, Made, quoted};
 
 fn toml_text(dice: &mut Dice, text: &str) -> String {
     let literal = !text.contains('\'') && !text.chars().any(char::is_control);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::lazily::Lazily;
+use super::lazy_keychain::Lazily;
 use super::moving::{Moved, put_back, refers};
 use crate::survey::{Entry, Surveyed};
 

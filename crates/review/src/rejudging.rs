@@ -19,7 +19,7 @@ use callgate_policy::{
 };
 use callgate_protocol::json::Raw;
 
-use crate::lacking::{Known, decides, is_masked};
+use crate::partial_calls::{Known, decides, is_masked};
 use crate::recordings::Sessions;
 use crate::ruling::Ruling;
 
@@ -87,7 +87,7 @@ pub(crate) fn was_judged(decision: Decision) -> bool {
 
 /// A row of the history on its way.
 #[derive(Clone, Copy, Debug)]
-pub enum Row<'a> {
+pub enum ReplayedRow<'a> {
     Judged(&'a Judged<'a>),
     /// No rule decided about it.
     LeftOut(&'a Replayed<'a>),
@@ -100,13 +100,13 @@ pub fn judge_again(
     server: &str,
     since_ms: i64,
     files: &dyn Files,
-    mut each: impl FnMut(Row<'_>) -> ControlFlow<()>,
+    mut each: impl FnMut(ReplayedRow<'_>) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
     let mut again = Again::new(history, policy, server, files);
     let which = Replay { server, since_ms, until_ms: i64::MAX, args: true };
     history.replay(&which, |call| match was_judged(call.decision) {
-        true => again.judge(&call, &mut |judged| each(Row::Judged(judged))),
-        false => each(Row::LeftOut(&call)),
+        true => again.judge(&call, &mut |judged| each(ReplayedRow::Judged(judged))),
+        false => each(ReplayedRow::LeftOut(&call)),
     })?;
     again.failed.map_or(Ok(()), Err)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::Seen;
+use crate::ObservedProcess;
 
 /// What the system said of a list that it was to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum ListAnswer {
     Whole,
     /// There was no room for all of it.
     Cut,
@@ -21,10 +21,10 @@ const ROUNDS: usize = 12;
 
 /// The numbers of the processes of a job. `ask` has the system write its list (`JOBOBJECT_BASIC_PROCESS_ID_LIST`) into the words
 /// that it is given; none if it refuses. A job that grows faster than the room is told as far as it was listed.
-pub(crate) fn job_list(mut ask: impl FnMut(&mut [usize]) -> Option<Answer>) -> Option<Vec<u32>> {
+pub(crate) fn job_list(mut ask: impl FnMut(&mut [usize]) -> Option<ListAnswer>) -> Option<Vec<u32>> {
     let mut words = vec![0; HEAD + ROOM];
     let mut asked = 1;
-    while ask(&mut words)? == Answer::Cut && asked < ROUNDS {
+    while ask(&mut words)? == ListAnswer::Cut && asked < ROUNDS {
         let (there, _) = head(&words);
         // Those that are started between two questions want room too.
         words = vec![0; there.saturating_add(words.len() * 2)];
@@ -55,7 +55,7 @@ pub(crate) fn program_name(file: &str) -> &str {
 
 /// A process keeps its parent's number when the parent is gone, and that number may be another's by then: nobody's parent is
 /// younger than itself.
-pub(crate) fn with_true_parents(mut all: Vec<Seen>) -> Vec<Seen> {
+pub(crate) fn with_true_parents(mut all: Vec<ObservedProcess>) -> Vec<ObservedProcess> {
     let starts: HashMap<u32, u64> = all.iter().map(|one| (one.id.pid, one.id.start)).collect();
     for one in &mut all {
         let own = one.id;
@@ -72,11 +72,11 @@ mod tests {
     use crate::ProcessId;
 
     /// Writes as the system does: as many as there is room for, and both numbers.
-    fn write(words: &mut [usize], job: &[u32], counts_when_cut: bool) -> Option<Answer> {
+    fn write(words: &mut [usize], job: &[u32], counts_when_cut: bool) -> Option<ListAnswer> {
         let room = words.len() - HEAD;
         let listed = job.len().min(room);
-        let answer = if listed == job.len() { Answer::Whole } else { Answer::Cut };
-        if answer == Answer::Whole || counts_when_cut {
+        let answer = if listed == job.len() { ListAnswer::Whole } else { ListAnswer::Cut };
+        if answer == ListAnswer::Whole || counts_when_cut {
             let head: Vec<u8> = [u32::try_from(job.len()).ok()?, u32::try_from(listed).ok()?]
                 .iter()
                 .flat_map(|number| number.to_ne_bytes())
@@ -118,7 +118,7 @@ mod tests {
             let more: Vec<u32> = (1..=u32::try_from(words.len()).ok()?).collect();
             write(words, &more, false)?;
             write(words, &more[..1], true)?;
-            Some(Answer::Cut)
+            Some(ListAnswer::Cut)
         });
         assert_eq!((asked, found), (ROUNDS, Some(vec![1])));
         assert!(room > 64 * 2_000, "room for {room}");
@@ -133,7 +133,7 @@ mod tests {
     fn a_head_that_promises_more_than_there_is_reads_nothing_beyond() {
         let found = job_list(|words| {
             words[..HEAD].fill(usize::MAX);
-            Some(Answer::Whole)
+            Some(ListAnswer::Whole)
         });
         assert_eq!(found.map(|found| found.len()), Some(ROOM));
     }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_number_used_again_is_nobodys_parent() {
-        let seen = |pid, start, parent| Seen {
+        let seen = |pid, start, parent| ObservedProcess {
             id: ProcessId { pid, start },
             parent: Some(parent),
             name: String::new(),
