@@ -17,6 +17,8 @@ mod display;
 #[cfg(test)]
 mod edges;
 mod elsewhere;
+#[cfg(test)]
+mod names;
 mod npm;
 mod packaged;
 mod packages;
