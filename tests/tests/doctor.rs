@@ -179,6 +179,13 @@ const OF_THE_HOME: &[Fault] = &[
         let pins = json!({ "server": "a", "tools": { "get": tool } });
         ours(person, "pins/a.json", &pins.to_string());
     }),
+    ("program-changed", "warning", "callgate pins a", |person| {
+        let (old, new) = ("0".repeat(64), "1".repeat(64));
+        let changed = json!([{ "digest": new, "definition": r#"{"command":"b"}"#, "seen_ms": 1 }]);
+        let program = json!({ "accepted": [old], "definition": "", "changed": changed });
+        let others = json!({ "program": { "program": program } });
+        ours(person, "pins/a.json", &json!({ "server": "a", "tools": {}, "others": others }).to_string());
+    }),
     ("paused", "problem", "callgate resume a", |person| {
         assert_eq!(person.run(&["pause", "a", "--new"]).code, Some(0))
     }),

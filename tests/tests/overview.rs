@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const SERVER: &str = r#"#!/bin/sh
 echo started >> "$RAN"
 while read -r line; do
-  id=$(printf %s "$line" | sed -n 's/.*"id":"\{0,1\}\([0-9]*\).*/\1/p')
+  id=$(printf %s "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\).*/\1/p')
   case "$line" in
     *'"initialize"'*) r='{"protocolVersion":"2025-06-18","serverInfo":{"name":"s","version":"1"},"capabilities":{"tools":{}}}' ;;
     *'"cursor"'*) r='{"tools":[{"name":"delete_note","description":"Delete a note for good","inputSchema":{"type":"object"}}]}' ;;
@@ -19,7 +19,6 @@ while read -r line; do
     *) r='{"content":[{"type":"text","text":"done"}]}' ;;
   esac
   case "$line" in
-    *'"id":"'*) printf '{"jsonrpc":"2.0","id":"%s","result":%s}\n' "$id" "$r" ;;
     *'"id":'*) printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$r" ;;
   esac
 done
@@ -77,7 +76,8 @@ fn a_server_that_nobody_knows_is_started_once_when_a_person_says_so_and_then_beg
     assert!(said.contains("notes begins with “Read-only”"), "{said}");
     assert!(said.contains("1 tool changes state"), "{said}");
     let mut session = person.start(&person.entry(CURSOR, "notes"));
-    assert!(!is_refusal(&session.ask("1", "get_note", "{}").unwrap()));
+    let read = session.ask("1", "get_note", "{}").unwrap();
+    assert!(!is_refusal(&read), "{}", read.to_text());
     let refused = session.ask("2", "delete_note", "{}").unwrap().to_text();
     assert!(!refused.contains("done"), "{refused}");
     session.finish().unwrap();
