@@ -9,6 +9,7 @@ use super::filter::{CallFilter, Matcher};
 use super::lines::{LINE_COLUMNS, LineRow, TEXTS, line};
 use super::lookup::limit_value;
 use super::rows::CALL_TABLES;
+use super::tally::UNEVEN;
 
 impl History {
     /// The newest `rev`: where to start following.
@@ -41,10 +42,13 @@ impl History {
         most: usize,
     ) -> Result<Vec<LineRow>, StoreError> {
         let sql = format!(
-            "SELECT {LINE_COLUMNS} FROM {CALL_TABLES} WHERE c.rev BETWEEN ?2 AND ?3 AND x.rule = ?1 ORDER BY c.rev LIMIT ?4"
+            "SELECT {LINE_COLUMNS} FROM {CALL_TABLES} WHERE c.rev BETWEEN ?2 AND ?3 AND c.at_ms < ?4 AND x.rule = ?1
+             ORDER BY c.rev LIMIT ?5"
         );
-        let last = self.rev_before(until_ms)?;
-        self.rows(&sql, &[rule.to_owned().into(), from.into(), last.into(), limit_value(most)], line)
+        // Where the time lies among the numbers is known to so many.
+        let last = self.rev_before(until_ms)?.saturating_add(2 * UNEVEN);
+        let values = [rule.to_owned().into(), from.into(), last.into(), until_ms.into(), limit_value(most)];
+        self.rows(&sql, &values, line)
     }
 
     /// The oldest calls of any kind that came after this number, in order; at most so many.

@@ -15,7 +15,7 @@ use super::rows::SessionRow;
 /// Length of a minute, by which calls are counted.
 pub const MINUTE_MS: i64 = 60_000;
 /// Rows that came late (of sessions found dead) make the order of time uneven; by this much a look goes back further.
-const UNEVEN: i64 = 2_000;
+pub(super) const UNEVEN: i64 = 2_000;
 /// Of a failed call's result.
 const SAID: usize = 400;
 
