@@ -557,9 +557,10 @@ send {{"jsonrpc":"2.0","id":$id,"result":{{"tools":[{tools}]}}}}
     // A person knows better.
     classes::set(&world.home, SERVER, "get_page", Some("Financial")).unwrap();
     assert!(world.call("get_page", "{}").contains("the user is away"));
+    // What they said of no definition that is known makes none milder.
     classes::set(&world.home, SERVER, "send_payment", Some("Write")).unwrap();
-    world.send_call("send_payment", "{}");
-    assert!(world.form(2).1.contains("send_payment"));
+    assert!(world.call("send_payment", "{}").contains("the user is away"));
+    assert_eq!(world.forms(), 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Classes of one server's tools as rules ask for them: each definition is classified once, off the way of calls.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use callgate_home::Home;
@@ -37,6 +38,8 @@ struct ClassState {
     tools: FxHashMap<String, Definition>,
     told: FxHashMap<(String, Digest), Told>,
     corrections: BTreeMap<String, Correction>,
+    /// What a person says of classes could never be read.
+    unread: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -62,7 +65,7 @@ impl KnownClasses {
         let known = catalogue.installed.as_deref().and_then(KnownServer::by_name);
         let all = KnownClasses::with(home, &catalogue.server, known);
         all.lock().wanted = true;
-        all.correct();
+        let _gravest = all.correct();
         all.remember(catalogue);
         all
     }
@@ -92,7 +95,7 @@ impl KnownClasses {
         if std::mem::replace(&mut self.lock().wanted, true) {
             return;
         }
-        self.correct();
+        let _again_later = self.correct();
         if let Ok(Some(catalogue)) = catalogue::read(&self.home, &self.server) {
             self.remember(catalogue);
         }
@@ -104,15 +107,21 @@ impl KnownClasses {
         self.lock().tools = kept.collect();
     }
 
-    /// Reads what a person says of classes; says whether it is another thing than before.
-    pub fn correct(&self) -> bool {
-        // What cannot be read corrects nothing: then each class is as it is told.
-        let mut all = classes::read(&self.home).unwrap_or_default();
-        let own = all.remove(&self.server).unwrap_or_default();
+    /// Reads what a person says of classes; says whether it is another thing than before. Where it cannot be read, what was read before
+    /// goes on; until it was read once, each tool may be what a person called destructive.
+    pub fn correct(&self) -> io::Result<bool> {
+        let read = classes::read(&self.home);
         let mut state = self.lock();
-        let differs = state.corrections != own;
-        state.corrections = own;
-        differs
+        let own = match read {
+            Ok(mut all) => all.remove(&self.server).unwrap_or_default(),
+            Err(error) => {
+                state.unread |= state.corrections.is_empty();
+                return Err(error);
+            }
+        };
+        let differs = state.corrections != own || state.unread;
+        (state.corrections, state.unread) = (own, false);
+        Ok(differs)
     }
 
     /// A whole list, as names with definitions. Of two tools with one name the first counts.
@@ -173,7 +182,8 @@ impl KnownClasses {
 impl ClassState {
     fn corrected(&self, name: &str, Told(told, definition): Told) -> ToolClass {
         let said = self.corrections.get(name).and_then(|said| said.applies(told, definition));
-        classes::in_rules(said.unwrap_or(told))
+        let class = classes::in_rules(said.unwrap_or(told));
+        if self.unread { class.max(ToolClass::Destructive) } else { class }
     }
 }
 
@@ -198,7 +208,8 @@ impl ToolClasses for KnownClasses {
     /// By the name alone, which can only make it graver.
     fn guess(&self, tool: &str) -> ToolClass {
         let told = classes::assess(&self.server, self.known, tool, &Value::Null).class;
-        classes::in_rules(told).max(ToolClass::CAUTIOUS)
+        let least = if self.lock().unread { ToolClass::Destructive } else { ToolClass::CAUTIOUS };
+        classes::in_rules(told).max(least)
     }
 }
 
@@ -224,12 +235,39 @@ mod tests {
         assert_eq!(all.known("notes"), Some(ToolClass::Destructive));
         let said = Correction::of(RiskClass::Write, DELETES);
         classes::set(&home, "s", "notes", Some(&said)).unwrap();
-        assert!(all.correct());
-        assert!(!all.correct());
+        assert!(all.correct().unwrap());
+        assert!(!all.correct().unwrap());
         assert_eq!(all.known("notes"), Some(ToolClass::Write));
         let worse = DELETES.replace("all notes", "all notes and all backups");
         all.learn([("notes", worse.as_str())]);
         assert_eq!(all.known("notes"), Some(ToolClass::Destructive));
+    }
+
+    #[test]
+    fn what_a_person_said_of_classes_goes_on_while_its_file_cannot_be_read() {
+        let (_folder, home) = home();
+        let said = Correction::of(RiskClass::Destructive, READS);
+        classes::set(&home, "s", "notes", Some(&said)).unwrap();
+        let good = std::fs::read(home.classes()).unwrap();
+        let (knows, knows_not) = (KnownClasses::new(&home, "s", &[]), KnownClasses::new(&home, "s", &[]));
+        knows.begin();
+        std::fs::write(home.classes(), "{ broken").unwrap();
+        knows_not.begin();
+        assert!(knows.correct().is_err());
+        for all in [&knows, &knows_not] {
+            all.learn([("notes", READS), ("others", READS)]);
+            assert_eq!(all.known("notes"), Some(ToolClass::Destructive));
+        }
+        assert_eq!(knows.known("others"), Some(ToolClass::Read));
+        assert_eq!(
+            knows_not.known("others"),
+            Some(ToolClass::Destructive),
+            "any may be one that was corrected"
+        );
+        assert_eq!(knows_not.guess("get_notes"), ToolClass::Destructive);
+        std::fs::write(home.classes(), good).unwrap();
+        assert!(knows_not.correct().unwrap());
+        assert_eq!(knows_not.known("others"), Some(ToolClass::Read));
     }
 
     #[test]
@@ -264,7 +302,7 @@ mod tests {
         assert_eq!(all.known("notes"), Some(ToolClass::Destructive));
         assert_eq!(all.known("other"), None);
         classes::set(&home, "s", "notes", Some(&said)).unwrap();
-        assert!(all.correct());
+        assert!(all.correct().unwrap());
         assert_eq!(all.known("notes"), Some(ToolClass::Write));
         let beside = KnownClasses::of_catalogue(&home, catalogue::read(&home, "s").unwrap().unwrap());
         assert_eq!(beside.known("notes"), Some(ToolClass::Write));

@@ -2,7 +2,7 @@
 //! are refused, until a person accepts it; all of them, while another program runs than was accepted. What the model knows of a
 //! tool has come through here; and where a client never asks for the list, the gate does, before the first call that hangs on it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -53,8 +53,8 @@ pub(crate) struct SessionPins {
     told: Mutex<HashSet<String>>,
     /// Tools that were kept back from a list which is not read yet, and how many lists were read before.
     withheld: Mutex<(u64, HashSet<String>)>,
-    /// Prompts that were kept back from the last list of them.
-    prompts: Mutex<HashSet<String>>,
+    /// Prompts as they were listed last.
+    prompts: Mutex<HashMap<String, Digest>>,
 }
 
 impl SessionPins {
@@ -71,9 +71,15 @@ impl SessionPins {
         withheld.0 == read && withheld.1.contains(tool)
     }
 
-    fn keeps_prompt(&self, request: &Request<'_>) -> bool {
+    fn is_changed_prompt(&self, request: &Request<'_>, rules: &Rules) -> bool {
         let name = request.params.and_then(|params| params.get("name")).and_then(Raw::as_str);
-        name.is_some_and(|name| lock(&self.prompts).contains(&*name))
+        let prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = name.as_deref().and_then(|name| Some((name, prompts.get(name)?)));
+        digest.is_some_and(|(name, digest)| rules.pins.is_changed(PinKind::Prompt, name, digest))
+    }
+
+    pub(crate) fn has_prompts(&self) -> bool {
+        !self.prompts.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Other definitions are accepted.
@@ -81,7 +87,6 @@ impl SessionPins {
         self.withheld.lock().unwrap_or_else(PoisonError::into_inner).1.clear();
         lock(&self.told).clear();
         lock(&self.beyond).clear();
-        lock(&self.prompts).clear();
     }
 }
 
@@ -99,10 +104,17 @@ impl Admission<'_> {
     ) -> Result<Option<Unaccepted>, Obstacle> {
         let (relay, pins, name) = (self.relay, &self.rules.pins, &*request.name);
         if !request.is_tool_call() {
-            let is_kept_back =
-                !observing && request.method == "prompts/get" && relay.pins.keeps_prompt(request);
+            let judged = !observing && request.method == "prompts/get";
             let enforced = || self.rules.policy.pin(&relay.client.name(), "", wall_ms()) == Pin::Enforce;
-            return Ok((is_kept_back && enforced()).then_some(Unaccepted::Changed));
+            if !judged || !enforced() {
+                return Ok(None);
+            }
+            let is_changed = || relay.pins.is_changed_prompt(request, &self.rules);
+            return Ok(match () {
+                () if pins.unreadable().is_some() => Some(Unaccepted::Unreadable),
+                () if relay.is_other_program(&self.rules) => Some(Unaccepted::OtherProgram),
+                () => is_changed().then_some(Unaccepted::Changed),
+            });
         }
         let Described { digest, current, overdue, read } = relay.tools.described(name);
         let is_changed = digest.is_some_and(|digest| pins.is_changed(PinKind::Tool, name, &digest))
@@ -196,18 +208,21 @@ impl Relay {
         let all = self.is_other_program(rules);
         let is_kept_back = |name: &str, digest: &Digest| all || rules.pins.is_changed(kind, name, digest);
         if kind == PinKind::Prompt {
-            let listed = definitions(list, result).unwrap_or_default();
-            let mut kept_back = lock(&self.pins.prompts);
-            if self.pin_of("", rules) == Pin::Enforce {
-                for (name, definition) in listed {
-                    match is_kept_back(&name, &definition_digest(definition)) {
-                        true if kept_back.len() < MOST_TOOLS => drop(kept_back.insert(name.into_owned())),
-                        true => {}
-                        false => drop(kept_back.remove(&*name)),
-                    }
+            let is_enforced = self.pin_of("", rules) == Pin::Enforce;
+            let mut prompts = self.pins.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept_back = HashSet::new();
+            for (name, definition) in definitions(list, result).unwrap_or_default() {
+                let digest = definition_digest(definition);
+                // What could not be remembered could not be refused either.
+                let is_known = prompts.len() < MOST_TOOLS || prompts.contains_key(&*name);
+                if is_enforced && (is_kept_back(&name, &digest) || !is_known) {
+                    kept_back.insert(name.clone().into_owned());
+                }
+                if is_known {
+                    prompts.insert(name.into_owned(), digest);
                 }
             }
-            return kept_back.clone();
+            return kept_back;
         }
         let definitions = self.tools.definitions_in(result);
         let changed = definitions.iter().filter(|(tool, digest)| is_kept_back(tool, digest));

@@ -242,6 +242,12 @@ impl Relay {
         }
     }
 
+    fn tell_prompts_changed(&self) {
+        if self.pins.has_prompts() {
+            self.to_client.post(answer::notification(List::Prompts.changed()));
+        }
+    }
+
     pub(crate) fn note(&self, change: &Change) {
         let event = |kind, text: &str| self.journal.event(Event { kind, text });
         match change {
@@ -292,12 +298,14 @@ impl Relay {
                     event(EventKind::DefinitionAccepted, &text);
                 }
                 self.tell_list_changed();
+                self.tell_prompts_changed();
             }
             Change::PinsForgotten => {
                 event(EventKind::DefinitionAccepted, "whatever the server lists next counts as accepted");
                 self.pins.release();
                 self.tools.relearn();
                 self.tell_list_changed();
+                self.tell_prompts_changed();
             }
             Change::LetThrough { now, no_more } => {
                 self.vendor_members.forget_told();

@@ -323,9 +323,18 @@ impl RuleSource {
         if stamp == seen.classes {
             return;
         }
-        let is_first = std::mem::replace(&mut seen.classes, stamp) == FileStamp::Unseen;
-        if classes.correct() && !is_first {
-            seen.changes.push(Change::Classes);
+        let is_missing = stamp == FileStamp::Missing;
+        let before = std::mem::replace(&mut seen.classes, stamp);
+        let was_there = matches!(before, FileStamp::File { .. } | FileStamp::Unread | FileStamp::Deleted);
+        if is_missing && was_there {
+            // It is never removed by us: what was read goes on, as with every other file that is taken away.
+            seen.classes = FileStamp::Deleted;
+            return;
+        }
+        match classes.correct() {
+            Ok(true) if before != FileStamp::Unseen => seen.changes.push(Change::Classes),
+            Ok(_) => {}
+            Err(_) => seen.classes = FileStamp::Unread,
         }
     }
 

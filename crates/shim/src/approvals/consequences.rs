@@ -46,8 +46,7 @@ impl Consequences {
         let said = corrected.remove(server).and_then(|mut tools| tools.remove(tool));
         if let Some(said) = said {
             // What was said of another definition can make a tool graver, and no milder.
-            let is_of_it =
-                || said.definition.is_none() || definition.as_ref().is_some_and(|(_, text)| said.is_of(text));
+            let is_of_it = || definition.as_ref().is_some_and(|(_, text)| said.is_of(text));
             if !BEARABLE.contains(&said.class.as_str()) {
                 return false;
             }
