@@ -9,15 +9,22 @@ use crate::acts::Plan;
 use crate::view::{Answer, Done, MemberView};
 use crate::{Desk, DeskError};
 
+/// What is known of it where it was seen, or else the worst of elsewhere: whoever lets a name through does so in every place.
+fn gravest(place: Place, key: &str) -> Option<&'static VendorKey> {
+    let worse = || [Place::Capability, Place::Meta].into_iter().filter_map(|place| known(place, key));
+    worse().find(|known| !known.is_harmless).or_else(|| known(place, key))
+}
+
 /// What was taken out, and what passes because a person said so.
 pub(super) fn views(pins: &Pins) -> Vec<MemberView> {
     let taken_out = pins.taken_out.iter().map(|(key, taken)| {
         let place = if taken.is_capability { Place::Capability } else { Place::Meta };
-        (key, taken.is_capability, Some(taken.since_ms), known(place, key))
+        (key, taken.is_capability, Some(taken.since_ms), gravest(place, key))
     });
     let others = pins.let_through.iter().filter(|key| !pins.taken_out.contains_key(*key)).map(|key| {
-        let as_meta = known(Place::Meta, key);
-        (key, as_meta.is_none(), None, as_meta.or_else(|| known(Place::Capability, key)))
+        let is_capability = known(Place::Meta, key).is_none();
+        let place = if is_capability { Place::Capability } else { Place::Meta };
+        (key, is_capability, None, gravest(place, key))
     });
     let view = |(key, is_capability, since_ms, known): (&String, bool, Option<i64>, Option<&VendorKey>)| {
         MemberView {

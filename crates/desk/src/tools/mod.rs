@@ -100,8 +100,8 @@ impl Desk {
         page::of(&read, read.find(tool)?)
     }
 
-    /// What a person says that a tool can do; none: as its definition says. Where rules go by classes it can let more through,
-    /// and is asked about first.
+    /// What a person says that a tool can do; none: as its definition says. Where that lets more through, by rules for classes or by
+    /// an answer of the client's, it is asked about first.
     pub fn correct_class(
         &self,
         server: &str,
@@ -131,13 +131,19 @@ impl Desk {
         };
         let policy = read.policy.as_ref().and_then(|policy| policy.policy().ok());
         let [was, is] = [before, after].map(classes::in_rules);
-        let loosened =
+        let asks = policy.as_ref().is_some_and(|policy| policy.speaks_of_asking());
+        let mut loosened =
             policy.map(|policy| compare::loosened_by_class(&policy, tool, was, is)).unwrap_or_default();
+        let is_grave = |class| matches!(class, RiskClass::Destructive | RiskClass::Financial);
+        if asks && is_grave(before) && !is_grave(after) {
+            let words = "where nobody can decide in Callgate, a form of the client may answer for it, and that may be no person";
+            loosened.push(format!("{}: {words}", name(tool)));
+        }
         if loosened.is_empty() {
             return self.keep_class(&correction, false).map(Answer::Done);
         }
         let words = format!(
-            "Let {} on {} count as {}, so that rules by class let more through?",
+            "Let {} on {} count as {}, so that more may pass?",
             name(tool),
             name(server),
             after.name()
