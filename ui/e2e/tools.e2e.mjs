@@ -57,7 +57,7 @@ const places = {
     hash: '#/tools?catalogue=',
     clients: true,
     act: async (page) => {
-      await page.getByTestId('catalogue-find').fill('slack');
+      await page.getByTestId('catalogue-find').fill('asana');
       await page.getByTestId('known-add').click();
       await page.getByTestId('starts-what').waitFor();
     },
