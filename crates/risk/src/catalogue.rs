@@ -149,7 +149,7 @@ impl KnownServer {
     }
 
     /// What is told of one of its tools: what was read, with what the definition itself says beside it. `None` if the catalogue
-    /// does not have the tool. What was read wins; where the definition sounds graver, that is said.
+    /// does not have the tool. What was read wins, unless the definition is surely graver than what was read: then that counts, and is said.
     pub fn assess(&self, tool: &ToolDefinition<'_>) -> Option<Assessment> {
         let class = self.class(tool.name)?;
         let mut said = classify(tool);
